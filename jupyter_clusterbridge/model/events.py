@@ -1,0 +1,191 @@
+"""Events of a journal: one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Union
+
+from jupyter_clusterbridge.model.environment import Environment
+from jupyter_clusterbridge.model.state import Intervention
+
+JOURNAL_SCHEMA = "clusterbridge/journal/1"
+
+
+@dataclass(frozen=True)
+class KernelStart:
+    """First line of every journal."""
+
+    EVENT: ClassVar[str] = "kernel_start"
+
+    kernel_id: str
+    role: str
+    """``notebook``, ``job`` or ``baseline``."""
+    python: str
+    at: str
+    schema: str = JOURNAL_SCHEMA
+    notebook: str | None = None
+    """File name of the notebook, no folder."""
+
+
+@dataclass(frozen=True)
+class CellStart:
+    """A cell begins. Locations are strings ``kind:name``, for example ``name:model`` or ``env:SEED``."""
+
+    EVENT: ClassVar[str] = "cell_start"
+
+    run: int
+    """Number of the run in this kernel, from 1."""
+    cell_id: str | None
+    """None when the front end sends none (plain IPython); then match by source."""
+    source: str
+    at: str
+    rng: Mapping[str, str] = field(default_factory=dict)
+    """Fingerprint by stream (``python``, ``numpy``, ``torch``, ``torch_cuda``) before the cell."""
+    deleted_cells: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CellEnd:
+    """A cell ends."""
+
+    EVENT: ClassVar[str] = "cell_end"
+
+    run: int
+    status: str
+    """``ok``, ``error``, ``interrupted`` or ``exit``."""
+    at: str
+    duration_s: float
+    rng: Mapping[str, str] = field(default_factory=dict)
+    error: str | None = None
+    """Class name of the exception; never its text, which may hold data."""
+    reads: tuple[str, ...] = ()
+    """Locations read before any write in the cell."""
+    writes: tuple[str, ...] = ()
+    """Locations whose value was bound, changed in place or deleted."""
+    mutates: tuple[str, ...] = ()
+    """Those of ``writes`` that accumulate: changed in place, or bound from their own old value."""
+    untracked: tuple[str, ...] = ()
+    """Locations that were too costly to follow."""
+
+
+@dataclass(frozen=True)
+class FileRead:
+    """A cell read a file. Paths are relative to the notebook's folder where they lie below it."""
+
+    EVENT: ClassVar[str] = "file_read"
+
+    run: int
+    path: str
+    size: int
+    digest: str | None
+    """``sha256:...``; None when the file was gone or too large to hash in the session."""
+
+
+@dataclass(frozen=True)
+class FileWrite:
+    """A cell wrote a file."""
+
+    EVENT: ClassVar[str] = "file_write"
+
+    run: int
+    path: str
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A cell listed a folder."""
+
+    EVENT: ClassVar[str] = "listing"
+
+    run: int
+    path: str
+    count: int
+    order_digest: str
+    """Digest of the names in the order that the system gave."""
+    set_digest: str
+    """Digest of the sorted names."""
+
+
+@dataclass(frozen=True)
+class MetricLogged:
+    """``cb.metric`` was called."""
+
+    EVENT: ClassVar[str] = "metric"
+
+    run: int
+    name: str
+    value: float
+    step: int | None = None
+
+
+@dataclass(frozen=True)
+class ArtifactDeclared:
+    """``cb.artifact`` was called."""
+
+    EVENT: ClassVar[str] = "artifact"
+
+    run: int
+    path: str
+
+
+@dataclass(frozen=True)
+class EnvironmentSeen:
+    """The environment as it stood after a run; written when what is loaded or installed has changed."""
+
+    EVENT: ClassVar[str] = "environment"
+
+    run: int
+    environment: Environment
+
+
+@dataclass(frozen=True)
+class InterventionSeen:
+    """An intervention that only the kernel could see (input, install, interrupt, restart)."""
+
+    EVENT: ClassVar[str] = "intervention"
+
+    run: int
+    intervention: Intervention
+
+
+@dataclass(frozen=True)
+class KernelEnd:
+    """The kernel shut down in order, or the extension was unloaded."""
+
+    EVENT: ClassVar[str] = "kernel_end"
+
+    at: str
+
+
+Event = Union[
+    KernelStart,
+    CellStart,
+    CellEnd,
+    FileRead,
+    FileWrite,
+    Listing,
+    MetricLogged,
+    ArtifactDeclared,
+    EnvironmentSeen,
+    InterventionSeen,
+    KernelEnd,
+]
+
+EVENTS: dict[str, type[Event]] = {
+    cls.EVENT: cls
+    for cls in (
+        KernelStart,
+        CellStart,
+        CellEnd,
+        FileRead,
+        FileWrite,
+        Listing,
+        MetricLogged,
+        ArtifactDeclared,
+        EnvironmentSeen,
+        InterventionSeen,
+        KernelEnd,
+    )
+}
+"""Event classes by the value of their ``event`` key."""

@@ -1,0 +1,57 @@
+"""What lint says: findings and the report that the command prints."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+class Severity(str, enum.Enum):
+    """How much a finding matters for an unattended job."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Confidence(str, enum.Enum):
+    """How sure the rule is that the finding is real."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One place in one notebook that a cluster will not forgive."""
+
+    path: str
+    code: str
+    """Rule code, for example ``CB101``."""
+    name: str
+    """Rule name in kebab case, for example ``unseeded-rng``."""
+    cell_id: str | None
+    cell_index: int | None
+    """Position among all cells of the file, from 0."""
+    line: int | None
+    """Line in the cell, from 1."""
+    severity: Severity
+    confidence: Confidence
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class LintReport:
+    """All findings of one lint run."""
+
+    SCHEMA: ClassVar[str] = "clusterbridge/lint/1"
+
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether any finding is of error level."""
+        return any(finding.severity is Severity.ERROR for finding in self.findings)

@@ -1,0 +1,177 @@
+"""The journal: an append-only log of one kernel, and the dense evidence beside it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from jupyter_clusterbridge.model.canonical import canonical_json
+from jupyter_clusterbridge.model.codec import check_schema, from_json, to_json
+from jupyter_clusterbridge.model.errors import DocumentInvalid, JournalUnreadable
+from jupyter_clusterbridge.model.events import EVENTS, JOURNAL_SCHEMA, Event, KernelStart
+from jupyter_clusterbridge.model.evidence import MAGIC, Row
+
+FOLDER = ".clusterbridge"
+_STEPS_BUFFER = 256
+
+
+@dataclasses.dataclass(frozen=True)
+class Journal:
+    """One kernel's journal, read back."""
+
+    path: Path
+    events: tuple[Event, ...]
+    torn: bool = False
+    """Whether a torn last line was dropped."""
+
+    @property
+    def start(self) -> KernelStart:
+        """The first event."""
+        return cast(KernelStart, self.events[0])
+
+    @property
+    def steps_path(self) -> Path:
+        """Where the dense evidence lies; the file may be missing."""
+        return steps_path(self.path)
+
+
+def steps_path(journal: Path) -> Path:
+    """The steps file that belongs to a journal file."""
+    return journal.with_suffix(".steps.bin")
+
+
+def journal_folder(notebook: Path) -> Path:
+    """Where the journals of a notebook lie: beside it, or below ``CLUSTERBRIDGE_HOME``.
+
+    The second is used where the variable is set and the notebook's folder cannot be written.
+    """
+    beside = notebook.parent / FOLDER / notebook.stem
+    home = os.environ.get("CLUSTERBRIDGE_HOME")
+    if home is None or beside.exists() or os.access(notebook.parent, os.W_OK):
+        return beside
+    return Path(home) / notebook.stem
+
+
+class JournalWriter:
+    """Appends events to a journal, one line each, flushed per event.
+
+    A failed write stops the recording with one call of ``on_failure``; it never raises to the caller.
+    """
+
+    def __init__(self, path: Path, on_failure: Callable[[OSError], None]) -> None:
+        self.path = path
+        self._on_failure = on_failure
+        self._lock = threading.Lock()
+        self._rows: list[bytes] = []
+        self._steps: BinaryIO | None = None
+        self._events: BinaryIO | None = None
+        self.failed = False
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._events = path.open("ab", buffering=0)
+        except OSError as error:
+            self._fail(error)
+
+    def write(self, event: Event) -> None:
+        """Append one event and flush it."""
+        line = canonical_json({"event": event.EVENT, **cast("dict[str, object]", to_json(event))}) + b"\n"
+        with self._lock:
+            if self._events is None:
+                return
+            try:
+                self._events.write(line)
+            except OSError as error:
+                self._fail(error)
+
+    def row(self, row: Row) -> None:
+        """Append one row of dense evidence; flushed every few hundred rows and by :meth:`flush`."""
+        self._rows.append(row.pack())
+        if len(self._rows) >= _STEPS_BUFFER:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the buffered rows out."""
+        with self._lock:
+            rows, self._rows = self._rows, []
+            if not rows or self.failed:
+                return
+            try:
+                if self._steps is None:
+                    self._steps = steps_path(self.path).open("ab", buffering=0)
+                    if self._steps.tell() == 0:
+                        self._steps.write(MAGIC)
+                self._steps.write(b"".join(rows))
+            except OSError as error:
+                self._fail(error)
+
+    def close(self) -> None:
+        """Flush and close; later writes do nothing."""
+        self.flush()
+        with self._lock:
+            for handle in (self._events, self._steps):
+                if handle is not None:
+                    handle.close()
+            self._events = self._steps = None
+
+    def _fail(self, error: OSError) -> None:
+        if self.failed:
+            return
+        self.failed = True
+        self._events = self._steps = None
+        self._on_failure(error)
+
+
+def read_journal(path: Path) -> Journal:
+    """Read a journal; a torn last line is dropped.
+
+    Raises:
+        JournalUnreadable: a line before the last is not one of ours, or the file is another thing altogether.
+        DocumentTooNew: the journal was written by a newer version.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise JournalUnreadable(f"{path}: cannot be read ({error.strerror})") from None
+    lines = content.split(b"\n")
+    torn = lines.pop() != b""
+    events: list[Event] = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            events.append(_event(line, f"{path.name}, line {number}"))
+        except DocumentInvalid as error:
+            raise JournalUnreadable(
+                f"{path}: line {number} was not written by ClusterBridge ({error})"
+            ) from None
+    if not events or not isinstance(events[0], KernelStart):
+        raise JournalUnreadable(f"{path}: does not begin with the start of a kernel")
+    return Journal(path, tuple(events), torn)
+
+
+def _event(line: bytes, where: str) -> Event:
+    try:
+        data = json.loads(line)
+    except ValueError as error:
+        raise DocumentInvalid(f"{where}: no JSON: {error}") from None
+    if not isinstance(data, dict) or data.get("event") not in EVENTS:
+        raise DocumentInvalid(f"{where}: no event of ours")
+    if data["event"] == KernelStart.EVENT:
+        check_schema(JOURNAL_SCHEMA, data.get("schema"), where)
+    return cast(Event, from_json(cast("type[object]", EVENTS[data["event"]]), data, where))
+
+
+def read_journals(notebook: Path) -> tuple[Journal, ...]:
+    """All journals of a notebook that hold at least one whole event, oldest kernel first.
+
+    Raises:
+        JournalUnreadable, DocumentTooNew: see :func:`read_journal`.
+    """
+    folder = journal_folder(notebook)
+    if not folder.is_dir():
+        return ()
+    journals = [read_journal(path) for path in sorted(folder.glob("*.jsonl")) if b"\n" in path.read_bytes()]
+    return tuple(sorted(journals, key=lambda journal: journal.start.at))
