@@ -153,9 +153,7 @@ def check_schema(expected: str, found: object, where: str) -> None:
     if found_kind != kind or not found_major.isdigit():
         raise DocumentInvalid(f"{where}: schema {found} where {expected} was expected")
     if int(found_major) > int(major):
-        raise DocumentTooNew(
-            f"{where}: written by a newer version ({found}; this one reads up to {expected})"
-        )
+        raise DocumentTooNew(f"{where}: written by a newer version ({found}; this one reads up to {expected})")
 
 
 def json_schema(cls: type) -> dict[str, Json]:

@@ -77,7 +77,9 @@ class PackageNotFound(ClusterBridgeError):
     """A package of the notebook's environment is on no index and could not be built into a wheel."""
 
     exit_code = 17
-    hint = "Install it from a wheel, a git repository or a local project, so that it can be shipped with the bundle."
+    hint = (
+        "Install it from a wheel, a git repository or a local project, so that it can be shipped with the bundle."
+    )
 
 
 class EngineUnavailable(ClusterBridgeError):

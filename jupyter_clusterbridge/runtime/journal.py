@@ -144,9 +144,7 @@ def read_journal(path: Path) -> Journal:
         try:
             events.append(_event(line, f"{path.name}, line {number}"))
         except DocumentInvalid as error:
-            raise JournalUnreadable(
-                f"{path}: line {number} was not written by ClusterBridge ({error})"
-            ) from None
+            raise JournalUnreadable(f"{path}: line {number} was not written by ClusterBridge ({error})") from None
     if not events or not isinstance(events[0], KernelStart):
         raise JournalUnreadable(f"{path}: does not begin with the start of a kernel")
     return Journal(path, tuple(events), torn)
