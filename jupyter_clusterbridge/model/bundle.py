@@ -62,3 +62,5 @@ class BundleManifest:
     has_baseline: bool = False
     unknown: tuple[str, ...] = ()
     """What the export could not know, one sentence each."""
+    digest: str = ""
+    """Digest of the rest of this document, so that an edit by hand is seen."""
