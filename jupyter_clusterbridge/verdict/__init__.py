@@ -1,0 +1,1 @@
+"""Whether two runs are one model, and where they first part."""
