@@ -19,6 +19,8 @@ PYLOCK_FILE = "pylock.toml"
 WHEELS_FOLDER = "wheels"
 PROJECT_FOLDER = "project"
 BASELINE_FOLDER = "baseline"
+INJECTED_CELL_ID = "injected-parameters"
+"""Id and tag of the cell that holds values given at export; it follows the tagged cell and is part of no comparison."""
 
 ParameterValue = bool | int | float | str | None
 
