@@ -38,7 +38,7 @@ def compare_steps(baseline: Path | None, run: Path | None) -> StepDiff:
     after = list(itertools.islice(_rows(run, equal), _WINDOW))
     if not before and not after:
         return StepDiff((), equal)
-    return StepDiff(tuple(_first_of_each(before, after, _epochs(baseline, equal))), equal)
+    return StepDiff(tuple(_first_of_each(before, after, _epochs_until(baseline, equal))), equal)
 
 
 def _equal_rows(baseline: Path | None, run: Path | None) -> int:
@@ -73,29 +73,43 @@ def _rows(path: Path | None, skip: int) -> Iterator[Row]:
         yield Row(RowKind(kind), where, ordinal, a, b)
 
 
-def _epochs(path: Path | None, equal: int) -> dict[int, tuple[int, int]]:
-    """The last epoch begun in each cell within the equal rows: cell to (epoch, first batch ordinal)."""
-    epochs: dict[int, tuple[int, int]] = {}
-    batches: dict[int, int] = {}
-    if path is None or equal > _WINDOW:
-        return epochs
-    for row in itertools.islice(read_rows(path), equal):
+class _Epochs:
+    """Follows which epoch each cell is in, so that a batch is named as people count it."""
+
+    def __init__(self) -> None:
+        self._batches: dict[int, int] = {}
+        self._current: dict[int, tuple[int, int]] = {}
+
+    def observe(self, row: Row) -> None:
+        """Take one row of the baseline, in order."""
         if row.kind is RowKind.EPOCH:
-            epochs[row.where] = (row.b, batches.get(row.where, 0))
+            self._current[row.where] = (row.b, self._batches.get(row.where, 0))
         elif row.kind is RowKind.BATCH:
-            batches[row.where] = row.ordinal + 1
+            self._batches[row.where] = row.ordinal + 1
+
+    def place(self, row: Row) -> str:
+        """Name the place of a batch."""
+        if row.where not in self._current:
+            return f"cell {row.where}, batch {row.ordinal}"
+        epoch, first = self._current[row.where]
+        return f"cell {row.where}, epoch {epoch}, batch {row.ordinal - first}"
+
+
+def _epochs_until(path: Path | None, equal: int) -> _Epochs:
+    """The epochs begun within the equal rows; not followed through more rows than a window holds."""
+    epochs = _Epochs()
+    if path is not None and equal <= _WINDOW:
+        for row in itertools.islice(read_rows(path), equal):
+            epochs.observe(row)
     return epochs
 
 
-def _first_of_each(
-    before: list[Row], after: list[Row], epochs: dict[int, tuple[int, int]]
-) -> Iterator[tuple[int, Difference]]:
+def _first_of_each(before: list[Row], after: list[Row], epochs: _Epochs) -> Iterator[tuple[int, Difference]]:
     theirs = {_key(row): row for row in after}
     ours = {_key(row): row for row in before}
     seen: set[Link] = set()
     for row in before:
-        if row.kind is RowKind.EPOCH:
-            epochs[row.where] = (row.b, row.ordinal if row.where not in epochs else epochs[row.where][1])
+        epochs.observe(row)
         found = _compare_row(row, theirs.get(_key(row)), epochs)
         if found is not None and found.link not in seen:
             seen.add(found.link)
@@ -113,7 +127,7 @@ def _key(row: Row) -> _Key:
     return (row.kind, row.where, row.ordinal)
 
 
-def _compare_row(row: Row, other: Row | None, epochs: dict[int, tuple[int, int]]) -> Difference | None:
+def _compare_row(row: Row, other: Row | None, epochs: _Epochs) -> Difference | None:
     if other is not None and (row.a, row.b) == (other.a, other.b):
         return None
     if row.kind is RowKind.BATCH:
@@ -129,11 +143,8 @@ def _compare_row(row: Row, other: Row | None, epochs: dict[int, tuple[int, int]]
     return None
 
 
-def _batch(row: Row, other: Row | None, epochs: dict[int, tuple[int, int]]) -> Difference:
-    epoch, first = epochs.get(row.where, (0, 0))
-    place = f"cell {row.where}, batch {row.ordinal}"
-    if first <= row.ordinal and row.where in epochs:
-        place = f"cell {row.where}, epoch {epoch}, batch {row.ordinal - first}"
+def _batch(row: Row, other: Row | None, epochs: _Epochs) -> Difference:
+    place = epochs.place(row)
     if other is None:
         return Difference(Link.INDEX_ORDER, place, _hash(row.a), "no such batch")
     if row.a != other.a:

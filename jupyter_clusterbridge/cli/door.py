@@ -1,0 +1,70 @@
+"""What every command shares: the ``--format`` option, error output and exit codes in the help."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from typing import NoReturn, TypeVar
+
+import click
+
+from jupyter_clusterbridge.model.codec import to_json
+from jupyter_clusterbridge.model.errors import ClusterBridgeError
+
+F = TypeVar("F", bound=Callable[..., None])
+
+format_option = click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How to print the result.",
+)
+
+_SHARED_CODES = "2 bad usage; 9 to 29 one code for each failure, see docs/exit-codes.md"
+
+
+def exit_codes(*codes: str) -> str:
+    """The help text's last line: a command's own exit codes and the shared ones."""
+    return "Exit codes: " + "; ".join([*codes, _SHARED_CODES]) + "."
+
+
+def print_json(document: object) -> None:
+    """Print a dataclass or plain data as JSON on standard output."""
+    click.echo(json.dumps(to_json(document), indent=2, sort_keys=True, ensure_ascii=False))
+
+
+def progress(text: str) -> None:
+    """Print one line of progress on standard error, so that standard output holds the result alone."""
+    click.echo(text, err=True)
+
+
+def fail(error: ClusterBridgeError, output_format: str) -> NoReturn:
+    """Print one message that says what, why and what next, and exit with the error's own code."""
+    if output_format == "json":
+        document = {
+            "error": type(error).__name__,
+            "message": error.message,
+            "hint": error.next_step,
+            "exit_code": error.exit_code,
+        }
+        click.echo(json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False))
+    else:
+        click.echo(f"error: {error.message}", err=True)
+        if error.next_step:
+            click.echo(f"  next: {error.next_step}", err=True)
+    sys.exit(error.exit_code)
+
+
+@contextlib.contextmanager
+def user_errors(output_format: str) -> Iterator[None]:
+    """Turn errors of ours and failed writes into one message; anything else is a bug and shows itself."""
+    try:
+        yield
+    except ClusterBridgeError as error:
+        fail(error, output_format)
+    except BrokenPipeError:
+        sys.exit(141)

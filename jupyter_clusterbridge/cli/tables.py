@@ -1,0 +1,91 @@
+"""Reports as plain text: short lines that read well at a terminal and in a cell's output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import click
+
+from jupyter_clusterbridge.model.canonical import short
+from jupyter_clusterbridge.model.findings import Finding, Severity
+from jupyter_clusterbridge.model.state import CellState, CheckReport
+from jupyter_clusterbridge.model.verdict import Comparison
+
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
+
+
+def print_findings(findings: Sequence[Finding]) -> None:
+    """One block a finding: place, code and message, then the remedy."""
+    for finding in findings:
+        severity = click.style(finding.severity.value, fg=_COLOURS[finding.severity])
+        click.echo(f"{_place(finding)}: {finding.code} {severity} {finding.message}")
+        click.echo(f"    {finding.remedy}")
+    click.echo(count_findings(findings))
+
+
+def count_findings(findings: Sequence[Finding]) -> str:
+    """The closing line of a list of findings."""
+    if not findings:
+        return "No findings."
+    counts = [
+        f"{number} {severity.value}{'s' if number != 1 and severity is not Severity.INFO else ''}"
+        for severity in Severity
+        if (number := sum(finding.severity is severity for finding in findings))
+    ]
+    return f"{len(findings)} finding{'s' if len(findings) != 1 else ''}: {', '.join(counts)}."
+
+
+def _place(finding: Finding) -> str:
+    parts = [finding.path]
+    if finding.cell_index is not None:
+        parts.append(f"cell {finding.cell_index}")
+    if finding.line is not None:
+        parts.append(f"line {finding.line}")
+    return ":".join(parts)
+
+
+def print_check(report: CheckReport) -> None:
+    """Cells, then interventions, then findings."""
+    for line in check_lines(report):
+        click.echo(line)
+    print_findings(report.findings)
+
+
+def check_lines(report: CheckReport) -> Iterator[str]:
+    """The state part of a check, one line each."""
+    if not report.recorded:
+        yield "Nothing was recorded for this notebook; load the extension with: %load_ext clusterbridge"
+        return
+    current = sum(cell.state is CellState.CURRENT for cell in report.cells)
+    yield f"{current} of {len(report.cells)} code cells are as a clean run would leave them."
+    for cell in report.cells:
+        if cell.state is CellState.CURRENT and not cell.unsafe_to_rerun:
+            continue
+        unsafe = ", unsafe to rerun" if cell.unsafe_to_rerun else ""
+        yield f"cell {cell.cell_index}: {cell.state.value.replace('_', ' ')}{unsafe}"
+        yield from (f"    {reason.message}" for reason in cell.reasons)
+    for intervention in report.interventions:
+        yield f"{intervention.kind.value.replace('_', ' ')}: {intervention.message}"
+        yield f"    {intervention.remedy}"
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """The verdict, the sentence, every difference in causal order, then notes."""
+    for line in comparison_lines(comparison):
+        click.echo(line)
+
+
+def comparison_lines(comparison: Comparison) -> Iterator[str]:
+    """The comparison as a short table."""
+    yield f"verdict   {comparison.verdict.value.replace('_', ' ')}"
+    yield f"          {comparison.summary}"
+    baseline, run = comparison.identity.baseline, comparison.identity.run
+    if baseline is not None and run is not None:
+        for name in ("code", "env", "data", "order", "seeds"):
+            one, two = getattr(baseline, name), getattr(run, name)
+            yield f"{name:<10}{short(one)}  {'=' if one == two else '!='}  {short(two)}"
+    for number, difference in enumerate(comparison.differences, start=1):
+        yield f"{number:>3}. {difference.link.value:<16} {difference.where}"
+        yield f"     {difference.baseline}  ->  {difference.run}"
+    for note in comparison.notes:
+        yield f"note      {note}"

@@ -1,0 +1,190 @@
+"""The verdict on two run records: the first link of the causal chain that differs, and all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from jupyter_clusterbridge.model.identity import Identity
+from jupyter_clusterbridge.model.record import CellRecord, RunRecord
+from jupyter_clusterbridge.model.run import RunState, RunStatus
+from jupyter_clusterbridge.model.verdict import Comparison, Difference, IdentityPair, Link, Verdict
+from jupyter_clusterbridge.verdict.cells import (
+    CellPair,
+    Placed,
+    align_cells,
+    compare_artifacts,
+    compare_code,
+    compare_files,
+    compare_metrics,
+    compare_outputs,
+    compare_rng,
+)
+from jupyter_clusterbridge.verdict.environment import EnvironmentDiff, compare_environments
+from jupyter_clusterbridge.verdict.steps import StepDiff, compare_steps
+from jupyter_clusterbridge.verdict.words import difference_sentence, same_sentence
+
+_ORDER = {link: position for position, link in enumerate(Link)}
+_NUMERIC = {Link.BATCH_CONTENT, Link.INITIAL_WEIGHTS, Link.LOSS, Link.METRIC, Link.OUTPUT}
+_STEP_EVIDENCE = {Link.INDEX_ORDER, Link.BATCH_CONTENT, Link.INITIAL_WEIGHTS, Link.LOSS, Link.METRIC}
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison."""
+
+    record: RunRecord | None
+    """None when there is no baseline."""
+    steps: Path | None = None
+    status: RunStatus | None = None
+    identity: Identity | None = None
+
+
+@dataclass(frozen=True)
+class _Behaviour:
+    """What happened while the cells ran, sorted by cause."""
+
+    chain: tuple[Difference, ...]
+    """Streams, batches, weights, losses, metrics and artifacts."""
+    printed: tuple[Difference, ...]
+    """Printed text, which decides only where nothing stronger was recorded."""
+    has_numbers: bool
+    """Whether losses or metrics could be compared."""
+
+
+def compare_sides(baseline: Side, run: Side) -> Comparison:
+    """Compare a baseline with a run.
+
+    Static links (code, environment, data, listings) come first; what happened while the cells ran is sorted
+    by cell, and within a cell by the causal order of the links.
+    """
+    identities = IdentityPair(baseline.identity, run.identity)
+    if baseline.record is None or run.record is None:
+        return _no_record(baseline, identities)
+    pairs = align_cells(baseline.record, run.record)
+    steps = compare_steps(baseline.steps, run.steps)
+    behaviour = _behaviour(baseline.record, run.record, pairs, steps)
+    environment = _environment(baseline.record, run.record)
+    differences, notes = _weigh(baseline.record, run.record, pairs, behaviour, environment)
+    notes = (*_notes(baseline, run), *notes)
+    if differences:
+        return _different(baseline.record, differences, identities, notes)
+    reason = _cannot_tell(pairs, run.status)
+    if reason is not None:
+        return Comparison(Verdict.CANNOT_TELL, reason, None, (), identities, notes)
+    summary = same_sentence(baseline.record, run.record, steps.compared)
+    return Comparison(Verdict.SAME, summary, None, (), identities, notes)
+
+
+def _no_record(baseline: Side, identities: IdentityPair) -> Comparison:
+    if baseline.record is None:
+        summary = (
+            "Cannot tell: there is no baseline. Record one with 'clusterbridge baseline NOTEBOOK', "
+            "or load the extension in the notebook, then export again."
+        )
+    else:
+        summary = "Cannot tell: the run left no record, so nothing can be compared."
+    return Comparison(Verdict.CANNOT_TELL, summary, None, (), identities, ())
+
+
+def _environment(baseline: RunRecord, run: RunRecord) -> EnvironmentDiff:
+    if baseline.environment is None or run.environment is None:
+        side = "baseline" if baseline.environment is None else "run"
+        return EnvironmentDiff((), (), (f"The environment of the {side} was not recorded.",))
+    return compare_environments(baseline.environment, run.environment)
+
+
+def _behaviour(baseline: RunRecord, run: RunRecord, pairs: tuple[CellPair, ...], steps: StepDiff) -> _Behaviour:
+    placed: list[Placed] = [*steps.differences, *compare_rng(pairs)]
+    placed.sort(key=lambda item: (item[0], _ORDER[item[1].link]))
+    end = [*compare_metrics(baseline, run), *compare_artifacts(baseline, run)]
+    has_numbers = steps.compared > 0 or bool(baseline.metrics and run.metrics)
+    chain = (*(difference for _, difference in placed), *end)
+    return _Behaviour(chain, tuple(compare_outputs(pairs)), has_numbers)
+
+
+def _weigh(
+    baseline: RunRecord,
+    run: RunRecord,
+    pairs: tuple[CellPair, ...],
+    behaviour: _Behaviour,
+    environment: EnvironmentDiff,
+) -> tuple[tuple[Difference, ...], tuple[str, ...]]:
+    """Put what decides in causal order; the rest becomes notes."""
+    static = [*compare_code(pairs, baseline, run), *environment.decisive, *compare_files(baseline, run)]
+    static.sort(key=lambda difference: _ORDER[difference.link])
+    chain, notes = _drop_harmless_rng(behaviour)
+    if behaviour.has_numbers and not chain:
+        notes += _as_notes(behaviour.printed)
+    else:
+        chain = (*chain, *behaviour.printed)
+    suspects = environment.suspects
+    if suspects and not static and chain and chain[0].link in _NUMERIC:
+        return (*suspects, *chain), (*environment.notes, *notes)
+    return (*static, *chain), (*environment.notes, *_as_notes(suspects), *notes)
+
+
+def _drop_harmless_rng(behaviour: _Behaviour) -> tuple[tuple[Difference, ...], tuple[str, ...]]:
+    """A stream that stands elsewhere changed nothing when every later loss and metric is equal."""
+    later = {difference.link for difference in behaviour.chain} & _STEP_EVIDENCE
+    streams = tuple(d for d in behaviour.chain if d.link is Link.RNG)
+    if later or not behaviour.has_numbers or not streams:
+        return behaviour.chain, ()
+    rest = tuple(d for d in behaviour.chain if d.link is not Link.RNG)
+    if rest:
+        return behaviour.chain, ()
+    return (), _as_notes(streams)
+
+
+def _as_notes(differences: Iterable[Difference]) -> tuple[str, ...]:
+    return tuple(
+        f"{difference.where}: {difference.baseline} in the baseline, {difference.run} in the run; "
+        "no recorded number depends on it."
+        for difference in differences
+    )
+
+
+def _notes(baseline: Side, run: Side) -> tuple[str, ...]:
+    notes: list[str] = []
+    if baseline.record is not None and baseline.record.unreachable:
+        notes.append("No clean run can reach what the notebook's session held:")
+        notes.extend(baseline.record.unreachable)
+        notes.append("Record a reachable baseline with 'clusterbridge baseline NOTEBOOK' and export again.")
+    if run.status is not None and run.status.state is not RunState.SUCCEEDED:
+        notes.append(f"The run did not succeed: {run.status.reason}")
+    return tuple(notes)
+
+
+def _different(
+    baseline: RunRecord, differences: tuple[Difference, ...], identities: IdentityPair, notes: tuple[str, ...]
+) -> Comparison:
+    first = differences[0]
+    summary = difference_sentence(first)
+    if baseline.unreachable:
+        summary = f"The notebook's session is not one that a clean run can reach. {summary}"
+    return Comparison(Verdict.DIFFERENT, summary, first, differences, identities, notes)
+
+
+def _cannot_tell(pairs: tuple[CellPair, ...], status: RunStatus | None) -> str | None:
+    """Why equal evidence is not enough, or None when it is."""
+    if status is not None and status.state is not RunState.SUCCEEDED:
+        return (
+            "Cannot tell: the run did not succeed, and all that it did until its end is equal. "
+            f"{status.reason}"
+        )
+    missing = [
+        str(pair.run.cell_index)
+        for pair in pairs
+        if pair.baseline is not None
+        and pair.run is not None
+        and not pair.baseline.status
+        and _did_something(pair.run)
+    ]
+    if missing:
+        return f"Cannot tell: cell {', '.join(missing)} ran in the job and not in the baseline."
+    return None
+
+
+def _did_something(cell: CellRecord) -> bool:
+    return cell.rng_before != cell.rng_after or cell.output_digest is not None
