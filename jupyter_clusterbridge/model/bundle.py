@@ -20,7 +20,7 @@ WHEELS_FOLDER = "wheels"
 PROJECT_FOLDER = "project"
 BASELINE_FOLDER = "baseline"
 INJECTED_CELL_ID = "injected-parameters"
-"""Id and tag of the cell that holds values given at export; it follows the tagged cell and is part of no comparison."""
+"""Id and tag of the cell with the values given at export; it follows the tagged cell and is never compared."""
 
 ParameterValue = bool | int | float | str | None
 
