@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from jupyter_clusterbridge.cli.door import exit_codes, format_option, print_json, user_errors
-from jupyter_clusterbridge.cli.tables import print_check
+from jupyter_clusterbridge.app.text import check_lines, finding_lines
+from jupyter_clusterbridge.cli.door import exit_codes, format_option, print_json, print_lines, user_errors
 
 
 @click.command(epilog=exit_codes("0 the report was printed, whatever it says"))
@@ -22,4 +22,5 @@ def command(notebook: Path, output_format: str) -> None:
     if output_format == "json":
         print_json(report)
     else:
-        print_check(report)
+        print_lines(check_lines(report))
+        print_lines(finding_lines(report.findings))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from jupyter_clusterbridge.cli.door import exit_codes, format_option, print_json, user_errors
-from jupyter_clusterbridge.cli.tables import print_comparison
+from jupyter_clusterbridge.app.text import comparison_lines
+from jupyter_clusterbridge.cli.door import exit_codes, format_option, print_json, print_lines, user_errors
 from jupyter_clusterbridge.model.verdict import Verdict
 
 EXIT_CODES = {Verdict.SAME: 0, Verdict.DIFFERENT: 3, Verdict.CANNOT_TELL: 4}
@@ -27,5 +27,5 @@ def command(baseline: Path, run: Path, output_format: str) -> None:
     if output_format == "json":
         print_json(comparison)
     else:
-        print_comparison(comparison)
+        print_lines(comparison_lines(comparison))
     sys.exit(EXIT_CODES[comparison.verdict])

@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator
-from typing import NoReturn, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import NoReturn
 
 import click
 
 from jupyter_clusterbridge.model.codec import to_json
 from jupyter_clusterbridge.model.errors import ClusterBridgeError
-
-F = TypeVar("F", bound=Callable[..., None])
 
 format_option = click.option(
     "--format",
@@ -35,6 +33,12 @@ def exit_codes(*codes: str) -> str:
 def print_json(document: object) -> None:
     """Print a dataclass or plain data as JSON on standard output."""
     click.echo(json.dumps(to_json(document), indent=2, sort_keys=True, ensure_ascii=False))
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines of a report on standard output."""
+    for line in lines:
+        click.echo(line)
 
 
 def progress(text: str) -> None:

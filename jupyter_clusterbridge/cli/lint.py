@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from jupyter_clusterbridge.cli.door import exit_codes, format_option, print_json, user_errors
-from jupyter_clusterbridge.cli.tables import print_findings
+from jupyter_clusterbridge.app.text import finding_lines
+from jupyter_clusterbridge.cli.door import exit_codes, format_option, print_json, print_lines, user_errors
 
 
 @click.command(epilog=exit_codes("0 no error-level finding", "1 at least one"))
@@ -23,5 +23,5 @@ def command(notebooks: tuple[Path, ...], output_format: str) -> None:
     if output_format == "json":
         print_json(report)
     else:
-        print_findings(report.findings)
+        print_lines(finding_lines(report.findings))
     sys.exit(1 if report.has_errors else 0)

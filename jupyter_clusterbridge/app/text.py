@@ -1,26 +1,21 @@
-"""Reports as plain text: short lines that read well at a terminal and in a cell's output."""
+"""Reports as short lines of plain text that read well at a terminal and in a cell's output."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-
-import click
 
 from jupyter_clusterbridge.model.canonical import short
 from jupyter_clusterbridge.model.findings import Finding, Severity
 from jupyter_clusterbridge.model.state import CellState, CheckReport
 from jupyter_clusterbridge.model.verdict import Comparison
 
-_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
 
-
-def print_findings(findings: Sequence[Finding]) -> None:
-    """One block a finding: place, code and message, then the remedy."""
+def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
+    """One block a finding: place, code and message, then the remedy; a count at the end."""
     for finding in findings:
-        severity = click.style(finding.severity.value, fg=_COLOURS[finding.severity])
-        click.echo(f"{_place(finding)}: {finding.code} {severity} {finding.message}")
-        click.echo(f"    {finding.remedy}")
-    click.echo(count_findings(findings))
+        yield f"{_place(finding)}: {finding.code} {finding.severity.value} {finding.message}"
+        yield f"    {finding.remedy}"
+    yield count_findings(findings)
 
 
 def count_findings(findings: Sequence[Finding]) -> str:
@@ -44,13 +39,6 @@ def _place(finding: Finding) -> str:
     return ":".join(parts)
 
 
-def print_check(report: CheckReport) -> None:
-    """Cells, then interventions, then findings."""
-    for line in check_lines(report):
-        click.echo(line)
-    print_findings(report.findings)
-
-
 def check_lines(report: CheckReport) -> Iterator[str]:
     """The state part of a check, one line each."""
     if not report.recorded:
@@ -67,12 +55,6 @@ def check_lines(report: CheckReport) -> Iterator[str]:
     for intervention in report.interventions:
         yield f"{intervention.kind.value.replace('_', ' ')}: {intervention.message}"
         yield f"    {intervention.remedy}"
-
-
-def print_comparison(comparison: Comparison) -> None:
-    """The verdict, the sentence, every difference in causal order, then notes."""
-    for line in comparison_lines(comparison):
-        click.echo(line)
 
 
 def comparison_lines(comparison: Comparison) -> Iterator[str]:
