@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
+from jupyter_clusterbridge.model.bundle import BundleManifest
 from jupyter_clusterbridge.model.canonical import short
 from jupyter_clusterbridge.model.findings import Finding, Severity
 from jupyter_clusterbridge.model.state import CellState, CheckReport
@@ -71,3 +73,18 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
         yield f"     {difference.baseline}  ->  {difference.run}"
     for note in comparison.notes:
         yield f"note      {note}"
+
+
+def export_lines(
+    folder: Path, manifest: BundleManifest, findings: Sequence[Finding], warnings: Sequence[str]
+) -> Iterator[str]:
+    """What an export wrote and what it could not know."""
+    image = manifest.base_image
+    yield f"bundle    {folder}"
+    yield f"model     {short(manifest.identity.model)}"
+    yield f"packages  {len(manifest.lock.packages)} locked for {manifest.lock.platform}"
+    yield f"image     {image.ref}{' (floating: no digest is known)' if image.floating else ''}"
+    yield f"baseline  {'recorded' if manifest.has_baseline else 'none: a verdict will say that it cannot tell'}"
+    notes = (*warnings, *manifest.unknown, *manifest.lock.warnings, *manifest.lock.known_differences)
+    yield from (f"note      {text}" for text in dict.fromkeys(notes))
+    yield f"lint      {count_findings(findings)}"

@@ -6,30 +6,16 @@ from pathlib import Path
 
 import click
 
-from jupyter_clusterbridge.cli.door import exit_codes, format_option, print_json, progress, user_errors
-from jupyter_clusterbridge.model.canonical import short
-from jupyter_clusterbridge.model.errors import ParameterInvalid
-from jupyter_clusterbridge.model.findings import Severity
-
-
-def parse_assignments(assignments: tuple[str, ...]) -> dict[str, str]:
-    """Split ``NAME=VALUE`` texts.
-
-    >>> parse_assignments(("lr=0.1",))
-    {'lr': '0.1'}
-
-    Raises:
-        ParameterInvalid: a text has no equals sign, no name, or a name twice.
-    """
-    values: dict[str, str] = {}
-    for assignment in assignments:
-        name, equals, value = assignment.partition("=")
-        if not equals or not name:
-            raise ParameterInvalid(f"-p {assignment}: is not NAME=VALUE")
-        if name in values:
-            raise ParameterInvalid(f"-p {assignment}: {name} is given twice")
-        values[name] = value
-    return values
+from jupyter_clusterbridge.app.assignments import parse_assignments
+from jupyter_clusterbridge.app.text import export_lines
+from jupyter_clusterbridge.cli.door import (
+    exit_codes,
+    format_option,
+    print_json,
+    print_lines,
+    progress,
+    user_errors,
+)
 
 
 @click.command(epilog=exit_codes("0 the bundle was written"))
@@ -84,15 +70,4 @@ def command(
             }
         )
         return
-    manifest = result.manifest
-    errors = sum(finding.severity is Severity.ERROR for finding in result.findings)
-    click.echo(f"bundle    {result.folder}")
-    click.echo(f"model     {short(manifest.identity.model)}")
-    click.echo(f"packages  {len(manifest.lock.packages)} locked for {manifest.lock.platform}")
-    image = manifest.base_image
-    click.echo(f"image     {image.ref}{' (floating: no digest is known)' if image.floating else ''}")
-    click.echo(f"baseline  {'recorded' if manifest.has_baseline else 'none: the verdict will be: cannot tell'}")
-    for text in (*result.warnings, *manifest.unknown, *manifest.lock.known_differences):
-        click.echo(f"note      {text}")
-    if errors:
-        click.echo(f"lint      {errors} error-level findings; see: clusterbridge lint {notebook}")
+    print_lines(export_lines(result.folder, result.manifest, result.findings, result.warnings))
