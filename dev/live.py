@@ -1,4 +1,4 @@
-"""Drive a notebook in a live kernel the way JupyterLab does: cell ids in the request, outputs saved to the file."""
+"""Drive a notebook in a live kernel as JupyterLab does: cell ids in the request, outputs saved to the file."""
 
 from __future__ import annotations
 

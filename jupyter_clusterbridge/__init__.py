@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from jupyter_clusterbridge.model.version import VERSION
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-__version__ = "0.1.0"
+__version__ = VERSION
 __all__ = ["artifact", "load_ipython_extension", "metric", "unload_ipython_extension"]
 
 

@@ -6,7 +6,7 @@ import importlib
 
 import click
 
-from jupyter_clusterbridge import __version__
+from jupyter_clusterbridge.model.version import VERSION
 
 COMMANDS = {
     "lint": "Find what a cluster will not forgive.",
@@ -42,6 +42,6 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="clusterbridge")
+@click.version_option(VERSION, prog_name="clusterbridge")
 def cli() -> None:
     """From a notebook that works to a cluster job that is still the same model."""
