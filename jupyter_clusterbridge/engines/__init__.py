@@ -1,0 +1,1 @@
+"""What executes a bundle: one interface, one file an engine."""

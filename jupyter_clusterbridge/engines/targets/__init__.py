@@ -1,0 +1,1 @@
+"""One engine a file; none imports another."""
