@@ -51,7 +51,11 @@ class JobRecording:
     def _after(self, result: Any) -> None:
         if self.session.run:
             status, error = run_status(result, self._shell)
-            self.session.end_cell(status, error=error)
+            try:
+                self.session.end_cell(status, error=error)
+            except BaseException as trip:
+                # a loss that came late from a GPU: the run has ended, so its result must carry the trip
+                result.error_in_exec = result.error_in_exec or trip
 
 
 def run_status(result: Any, shell: Any) -> tuple[str, str | None]:

@@ -20,13 +20,14 @@ from jupyter_clusterbridge.model.events import (
     Event,
     MetricLogged,
 )
-from jupyter_clusterbridge.model.evidence import Row, RowKind, loss_bits
+from jupyter_clusterbridge.model.evidence import RowKind, loss_bits
 from jupyter_clusterbridge.runtime.heartbeat import Heartbeat
 from jupyter_clusterbridge.runtime.hooks import Hook, hook_classes
 from jupyter_clusterbridge.runtime.imports import ImportWatch
 from jupyter_clusterbridge.runtime.journal import JournalWriter
 from jupyter_clusterbridge.runtime.locations import portable_path
 from jupyter_clusterbridge.runtime.rng import rng_fingerprints
+from jupyter_clusterbridge.runtime.rows import PendingRow, RowQueue
 
 LossObserver = Callable[[int, float], None]
 """Gets the number of the step to come (from 1) and the loss; may raise a guard's trip."""
@@ -45,8 +46,8 @@ class Session:
     """Records one kernel into a journal.
 
     Nothing that goes wrong in here reaches the user's cell: a hook that fails is turned off and reported by one
-    call of ``on_error``. The one exception is a guard's trip, raised by an observer of :meth:`on_loss` or
-    :meth:`on_step`.
+    call of ``on_error``. The one exception is a guard's trip, a BaseException that an observer of :meth:`on_loss`
+    or :meth:`on_step` raises.
 
     Args:
         shell: the IPython shell.
@@ -75,7 +76,7 @@ class Session:
         self._runs = itertools.count(1)
         self._run = 0
         self._began = 0.0
-        self._ordinals: dict[tuple[RowKind, int], int] = {}
+        self._rows = RowQueue(writer)
         self._hooks: list[Hook] = []
         self._installed: list[Hook] = []
         self._watch: ImportWatch | None = None
@@ -138,11 +139,15 @@ class Session:
         mutates: Sequence[str] = (),
         untracked: Sequence[str] = (),
     ) -> None:
-        """The cell has ended: write what the hooks held back, a changed environment, then the end itself."""
+        """The cell has ended: write what the hooks held back, a changed environment, then the end itself.
+
+        Raises a guard's trip when a loss that arrived last trips one; everything has been written then.
+        """
         duration = time.perf_counter() - self._began
         run = self.run
         if run == 0:
             return
+        trip = self._settle()
         for hook in tuple(self._installed):
             self._guarded(hook, hook.end_cell)
         self._note_environment(run)
@@ -162,6 +167,8 @@ class Session:
             )
         )
         self._run = 0
+        if trip is not None:
+            raise trip
 
     def log_metric(self, name: str, value: float, step: int | None) -> None:
         """Record a metric's value for the current run."""
@@ -177,15 +184,19 @@ class Session:
         """Write one event."""
         self._writer.write(event)
 
-    def row(self, kind: RowKind, a: int, b: int, run: int | None = None) -> None:
-        """Write one row of dense evidence; ``run`` for a row that comes late."""
-        where = self.run if run is None else run
-        if where == 0:
-            return
-        key = (kind, where)
-        ordinal = self._ordinals.get(key, 0)
-        self._ordinals[key] = ordinal + 1
-        self._writer.row(Row(kind, where, ordinal, a, b))
+    def row(self, kind: RowKind, a: int, b: int) -> None:
+        """Write one row of dense evidence for the current run."""
+        run = self.run
+        if run:
+            self._rows.put(kind, run, a, b)
+
+    def defer(self, pending: PendingRow) -> None:
+        """Hold a place for a row whose value comes later."""
+        self._rows.defer(pending)
+
+    def drain(self) -> None:
+        """Write the deferred rows whose values have arrived."""
+        self._rows.drain()
 
     def step_done(self) -> None:
         """Count an optimizer step, write its row, beat and tell observers."""
@@ -196,10 +207,13 @@ class Session:
         for observer in tuple(self._step_observers):
             self._tell(self._step_observers, observer, self.steps)
 
-    def loss_seen(self, step: int, value: float, run: int) -> None:
+    def loss_seen(self, step: int, value: float) -> None:
         """Write a loss row and tell observers."""
-        finite = value - value == 0.0
-        self.row(RowKind.LOSS, loss_bits(value), int(finite), run)
+        self.row(RowKind.LOSS, loss_bits(value), int(value - value == 0.0))
+        self.tell_loss(step, value)
+
+    def tell_loss(self, step: int, value: float) -> None:
+        """Tell observers a loss; a guard among them may raise into the user's cell."""
         for observer in tuple(self._loss_observers):
             self._tell(self._loss_observers, observer, step, value)
 
@@ -231,20 +245,28 @@ class Session:
                 if self._run and hook in self._installed:
                     self._guarded(hook, hook.begin_cell)
 
+    def _settle(self) -> BaseException | None:
+        """Wait for deferred rows, now that the cell is over; returns a trip that came with one of them."""
+        trip: BaseException | None = None
+        while True:
+            try:
+                self._rows.drain(wait=True)
+                return trip
+            except Exception as error:
+                self._report(error)
+            except BaseException as error:
+                trip = trip or error
+
     def _guarded(self, hook: Hook, action: Callable[[], None]) -> None:
         try:
             action()
         except Exception as error:
-            if is_trip(error):
-                raise
             self.failed(hook, error)
 
     def _tell(self, observers: list[Any], observer: Callable[..., None], *arguments: object) -> None:
         try:
             observer(*arguments)
         except Exception as error:
-            if is_trip(error):
-                raise
             observers.remove(observer)
             self._report(error)
 
@@ -274,11 +296,6 @@ class Session:
             self._on_error(error)
         except Exception:
             _log.exception("the error callback failed")
-
-
-def is_trip(error: BaseException) -> bool:
-    """Whether an exception is a guard's trip, which is meant for the user's cell."""
-    return any(cls.__name__ == "GuardTripped" for cls in type(error).__mro__)
 
 
 def _imported(module: str) -> bool:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar, Protocol
 
 from jupyter_clusterbridge.model.events import Event
 from jupyter_clusterbridge.model.evidence import RowKind
+from jupyter_clusterbridge.runtime.rows import PendingRow
 
 
 class EvidenceSink(Protocol):
@@ -33,14 +35,23 @@ class EvidenceSink(Protocol):
     def emit(self, event: Event) -> None:
         """Write one event."""
 
-    def row(self, kind: RowKind, a: int, b: int, run: int | None = None) -> None:
-        """Write one row of dense evidence for the current run, or for ``run`` when it comes late."""
+    def row(self, kind: RowKind, a: int, b: int) -> None:
+        """Write one row of dense evidence for the current run."""
+
+    def defer(self, pending: PendingRow) -> None:
+        """Hold a place for a row whose value comes later."""
+
+    def drain(self) -> None:
+        """Write the deferred rows whose values have arrived."""
 
     def step_done(self) -> None:
         """An optimizer has stepped: count, write the row, beat, tell observers."""
 
-    def loss_seen(self, step: int, value: float, run: int) -> None:
-        """A loss is known: write the row, tell observers, which may raise into the user's cell."""
+    def loss_seen(self, step: int, value: float) -> None:
+        """A loss is known: write its row and tell observers."""
+
+    def tell_loss(self, step: int, value: float) -> None:
+        """Tell observers a loss; a guard among them may raise into the user's cell."""
 
     def wrote(self, path: str) -> None:
         """A file was written by code that no audit event shows."""
@@ -74,6 +85,16 @@ class Hook(ABC):
     def end_cell(self) -> None:
         """A cell has ended; write what was held back."""
         return
+
+    def guarded(self, action: Callable[..., None], *args: object, **kwargs: object) -> None:
+        """Run a part of the hook inside the user's cell; a failure turns the hook off.
+
+        A guard's trip and an interrupt are no ``Exception`` and reach the cell.
+        """
+        try:
+            action(*args, **kwargs)
+        except Exception as error:
+            self.sink.failed(self, error)
 
 
 def hook_classes() -> tuple[type[Hook], ...]:

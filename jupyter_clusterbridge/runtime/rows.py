@@ -1,0 +1,67 @@
+"""Rows of dense evidence in the order in which things happened, also when a value is known only later."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Protocol
+
+from jupyter_clusterbridge.model.evidence import Row, RowKind
+from jupyter_clusterbridge.runtime.journal import JournalWriter
+
+
+class PendingRow(Protocol):
+    """A row whose value is still on its way, for example from a GPU."""
+
+    kind: RowKind
+    run: int
+
+    def ready(self) -> bool:
+        """Whether the value has arrived; must not wait."""
+
+    def values(self) -> tuple[int, int]:
+        """The row's ``a`` and ``b``; waits when the value has not arrived."""
+
+    def done(self) -> None:
+        """The row is written; tell whoever waits. May raise a guard's trip."""
+
+
+class RowQueue:
+    """Numbers rows and writes them; rows behind a pending one wait, so that the order never depends on timing."""
+
+    def __init__(self, writer: JournalWriter) -> None:
+        self._writer = writer
+        self._ordinals: dict[tuple[RowKind, int], int] = {}
+        self._held: deque[Row | PendingRow] = deque()
+
+    def put(self, kind: RowKind, run: int, a: int, b: int) -> None:
+        """Write a row, or hold it when an earlier one is pending."""
+        row = Row(kind, run, self._next(kind, run), a, b)
+        if self._held:
+            self._held.append(row)
+        else:
+            self._writer.row(row)
+
+    def defer(self, pending: PendingRow) -> None:
+        """Hold a place for a row whose value comes later."""
+        self._held.append(pending)
+
+    def drain(self, *, wait: bool = False) -> None:
+        """Write what has arrived; with ``wait`` all that is held."""
+        while self._held:
+            head = self._held[0]
+            if isinstance(head, Row):
+                self._held.popleft()
+                self._writer.row(head)
+                continue
+            if not wait and not head.ready():
+                return
+            self._held.popleft()
+            a, b = head.values()
+            self._writer.row(Row(head.kind, head.run, self._next(head.kind, head.run), a, b))
+            head.done()
+
+    def _next(self, kind: RowKind, run: int) -> int:
+        key = (kind, run)
+        ordinal = self._ordinals.get(key, 0)
+        self._ordinals[key] = ordinal + 1
+        return ordinal
