@@ -1,0 +1,98 @@
+"""The baseline of a bundle: a recorded run, counted as the job will count its cells."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from jupyter_clusterbridge.model.canonical import pretty_json
+from jupyter_clusterbridge.model.codec import to_json
+from jupyter_clusterbridge.model.evidence import MAGIC, ROW
+from jupyter_clusterbridge.model.notebook import Notebook
+from jupyter_clusterbridge.model.record import (
+    RECORD_FILE,
+    STEPS_FILE,
+    CellRecord,
+    FileRecord,
+    ListingRecord,
+    MetricRecord,
+    RunRecord,
+)
+
+Placed = TypeVar("Placed", FileRecord, ListingRecord, MetricRecord, CellRecord)
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A run record and where its dense evidence lies."""
+
+    record: RunRecord
+    steps: Path | None
+
+
+def write_baseline(baseline: Baseline, record: RunRecord, notebook: Notebook, folder: Path) -> None:
+    """Write a baseline for a bundle.
+
+    Args:
+        baseline: the recorded run.
+        record: its record as the bundle shall have it, cells still counted as in the notebook's file.
+        notebook: the notebook as the job runs it.
+        folder: a folder to write ``record.json`` and ``steps.bin`` into.
+    """
+    places = _places(record, notebook)
+    folder.mkdir()
+    (folder / RECORD_FILE).write_bytes(pretty_json(to_json(_renumbered(record, places))))
+    if baseline.steps is not None:
+        _write_steps(baseline.steps, folder / STEPS_FILE, places)
+
+
+def without_origins(record: RunRecord) -> RunRecord:
+    """The record without where packages came from, which may name folders and people."""
+    if record.environment is None:
+        return record
+    packages = tuple(dataclasses.replace(package, origin=None) for package in record.environment.distributions)
+    return dataclasses.replace(record, environment=dataclasses.replace(record.environment, distributions=packages))
+
+
+def _places(record: RunRecord, notebook: Notebook) -> dict[int, int]:
+    """New cell index by old one, for the cells that moved."""
+    index = {cell.id: cell.index for cell in notebook.code_cells}
+    pairs = ((cell.cell_index, index.get(cell.cell_id, cell.cell_index)) for cell in record.cells)
+    return {old: new for old, new in pairs if old != new}
+
+
+def _renumbered(record: RunRecord, places: dict[int, int]) -> RunRecord:
+    if not places:
+        return record
+    return dataclasses.replace(
+        record,
+        cells=_moved(record.cells, places),
+        files=_moved(record.files, places),
+        listings=_moved(record.listings, places),
+        metrics=_moved(record.metrics, places),
+    )
+
+
+def _moved(items: tuple[Placed, ...], places: dict[int, int]) -> tuple[Placed, ...]:
+    return tuple(
+        item if item.cell_index not in places else dataclasses.replace(item, cell_index=places[item.cell_index])
+        for item in items
+    )
+
+
+def _write_steps(source: Path, target: Path, places: dict[int, int]) -> None:
+    with source.open("rb") as rows, target.open("wb") as out:
+        out.write(rows.read(len(MAGIC)))
+        while chunk := rows.read(ROW.size * 65536):
+            whole = chunk[: len(chunk) - len(chunk) % ROW.size]
+            if places:
+                whole = b"".join(
+                    ROW.pack(kind, places.get(where, where), ordinal, a, b)
+                    for kind, where, ordinal, a, b in ROW.iter_unpack(whole)
+                )
+            out.write(whole)
+        out.flush()
+        os.fsync(out.fileno())
