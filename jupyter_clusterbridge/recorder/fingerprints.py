@@ -1,0 +1,344 @@
+"""Cheap change detection: a digest of what a value holds, capped and sampled, within a time limit.
+
+Runs no code of the user's objects: no ``__eq__``, ``__repr__``, ``__iter__`` or property of theirs, no deep copy,
+nothing kept alive.
+"""
+
+from __future__ import annotations
+
+import argparse
+import enum
+import sys
+import time
+import types
+from collections import OrderedDict, defaultdict, deque
+from itertools import islice
+from typing import Any, NamedTuple
+
+import xxhash
+
+_MAX_BYTES = 16 << 20
+"""Bytes hashed in full per value, about 1 ms; larger buffers are sampled."""
+_SAMPLES = 64
+_SAMPLE_BYTES = 4096
+_MAX_ITEMS = 2000
+_MAX_DEPTH = 5
+_ATTRIBUTES = 64
+_SCALARS = (bool, int, float, complex, type(None), type(Ellipsis), range, slice)
+_BY_REPR = {
+    ("datetime", "datetime"), ("datetime", "date"), ("datetime", "timedelta"), ("datetime", "time"),
+    ("decimal", "Decimal"), ("fractions", "Fraction"), ("uuid", "UUID"), ("re", "Pattern"),
+    ("pathlib", "PosixPath"), ("pathlib", "WindowsPath"),
+    ("pathlib._local", "PosixPath"), ("pathlib._local", "WindowsPath"),
+}  # fmt: skip
+_BY_IDENTITY = (
+    type, types.ModuleType,
+    types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType,
+)  # fmt: skip
+_SEQUENCES: tuple[type, ...] = (list, tuple, deque)
+_MAPPINGS: tuple[type, ...] = (dict, OrderedDict, defaultdict)
+
+
+class Fingerprint(NamedTuple):
+    """What is known of a value at one moment; holds no reference to it."""
+
+    identity: int
+    digest: int
+    exact: bool
+    """Whether an equal digest proves that nothing changed."""
+
+
+class OutOfTime(Exception):
+    """The time limit of the cell was used up."""
+
+
+def fingerprint(value: object, deadline: float) -> Fingerprint:
+    """Digest a value.
+
+    Args:
+        value: any object.
+        deadline: value of ``time.perf_counter`` at which to give up.
+
+    Raises:
+        OutOfTime: the deadline passed.
+
+    >>> box = [1, 2]
+    >>> before = fingerprint(box, time.perf_counter() + 1)
+    >>> box.append(3)
+    >>> fingerprint(box, time.perf_counter() + 1).digest == before.digest
+    False
+    """
+    feeder = _Feeder(deadline)
+    try:
+        feeder.feed(value, 0)
+    except OutOfTime:
+        raise
+    except Exception:  # an object of a framework that is not as it should be: only its identity is known
+        feeder.exact = False
+        feeder.state.reset()
+    return Fingerprint(id(value), feeder.state.intdigest(), feeder.exact)
+
+
+def is_estimator(value: object) -> bool:
+    """Whether ``fit`` starts anew: a scikit-learn style estimator without ``warm_start``."""
+    roots = {cls.__module__.partition(".")[0] for cls in type(value).__mro__}
+    if not roots & {"sklearn", "xgboost", "lightgbm", "catboost", "imblearn"}:
+        return False
+    return not _attributes(value).get("warm_start", False)
+
+
+def is_torch_module(value: object) -> bool:
+    """Whether a value is a ``torch.nn.Module``; never imports torch."""
+    return _is(value, "torch.nn", "Module")
+
+
+class _Feeder:
+    """One digest under way."""
+
+    def __init__(self, deadline: float) -> None:
+        self.state = xxhash.xxh3_64()
+        self.exact = True
+        self._deadline = deadline
+        self._bytes = _MAX_BYTES
+        self._items = _MAX_ITEMS
+        self._open: set[int] = set()
+
+    def feed(self, value: Any, depth: int) -> None:
+        kind = type(value)
+        self._items -= 1
+        if kind in _SCALARS:
+            self._mark(
+                f"{kind.__name__}:{value!r}" if kind is not int else f"int:{hash(value)}:{value.bit_length()}"
+            )
+        elif kind is str:
+            self._text(value)
+        elif kind in (bytes, bytearray, memoryview):
+            self._mark(kind.__name__)
+            self._buffer(memoryview(value).cast("B"))
+        elif isinstance(value, _BY_IDENTITY) or issubclass(kind, enum.Enum):
+            self._mark(f"id:{id(value)}")
+        elif self._items % 64 == 0 and time.perf_counter() > self._deadline:
+            raise OutOfTime
+        elif depth >= _MAX_DEPTH or self._items < 0 or id(value) in self._open:
+            self._mark(f"id:{id(value)}")
+            self.exact = False
+        else:
+            self._open.add(id(value))
+            self._mark(kind.__qualname__)
+            self._structured(value, kind, depth)
+            self._open.discard(id(value))
+
+    def _structured(self, value: Any, kind: type, depth: int) -> None:
+        if kind in _SEQUENCES or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
+            self._sequence(value, depth)
+        elif kind in _MAPPINGS:
+            self._mapping(value, depth)
+        elif kind in (set, frozenset):
+            self._set(value)
+        elif (kind.__module__, kind.__qualname__) in _BY_REPR:
+            self._mark(repr(value))
+        elif kind is types.GeneratorType:
+            self._mark(f"{id(value)}:{value.gi_frame is None or value.gi_frame.f_lasti}")
+            self.exact = False
+        elif not self._framework(value, depth):
+            self._object(value, depth)
+
+    def _framework(self, value: Any, depth: int) -> bool:
+        for module, name, method in _FRAMEWORKS:
+            if _is(value, module, name):
+                getattr(self, method)(value, depth)
+                return True
+        return False
+
+    # plain Python
+
+    def _mark(self, text: str) -> None:
+        self.state.update(text.encode("utf-8", "surrogatepass") + b"\0")
+
+    def _text(self, value: str) -> None:
+        if len(value) > 1 << 18:
+            self._mark(f"{len(value)}")
+            self.exact = False
+            value = value[:4096] + value[len(value) // 2 : len(value) // 2 + 4096] + value[-4096:]
+        self._mark(value)
+
+    def _buffer(self, view: memoryview) -> None:
+        size = view.nbytes
+        self._mark(str(size))
+        if time.perf_counter() > self._deadline:
+            raise OutOfTime
+        if size <= self._bytes:
+            self._bytes -= size
+            self.state.update(view)
+            return
+        self.exact = False
+        step = max((size - _SAMPLE_BYTES) // (_SAMPLES - 1), 1)
+        for offset in range(0, size - _SAMPLE_BYTES + 1, step):
+            self.state.update(view[offset : offset + _SAMPLE_BYTES])
+
+    def _sequence(self, value: Any, depth: int) -> None:
+        count = len(value)
+        self._mark(str(count))
+        for item in self._chosen(value, count):
+            self.feed(item, depth + 1)
+
+    def _chosen(self, value: Any, count: int) -> Any:
+        if count <= self._items:
+            return tuple(value)
+        self.exact = False
+        if isinstance(value, deque):
+            return (value[0], value[-1])
+        return [value[index] for index in range(0, count, max(count // _SAMPLES, 1))] + [value[-1]]
+
+    def _mapping(self, value: Any, depth: int) -> None:
+        self._mark(str(len(value)))
+        pairs: list[Any]
+        if len(value) <= self._items:
+            pairs = list(value.items())
+        else:
+            self.exact = False
+            pairs = list(islice(value.items(), _SAMPLES)) + list(islice(reversed(value.items()), _SAMPLES))
+        for key, item in pairs:
+            self.feed(key, depth + 1)
+            self.feed(item, depth + 1)
+
+    def _set(self, value: Any) -> None:
+        items = list(islice(value, _MAX_ITEMS))
+        self.exact &= len(items) == len(value)
+        total = len(value)
+        for item in items:
+            if type(item) in (int, str, float, bool, bytes):
+                total ^= xxhash.xxh3_64_intdigest(repr(item).encode("utf-8", "surrogatepass"))
+            else:
+                total ^= id(item)
+        self._mark(f"{total}")
+
+    def _object(self, value: Any, depth: int) -> None:
+        self.exact &= _is_plain(type(value))
+        self._mark(f"id:{id(value)}" if depth else "")
+        attributes = _attributes(value)
+        self.exact &= len(attributes) <= _ATTRIBUTES
+        for name, item in islice(attributes.items(), _ATTRIBUTES):
+            self._mark(str(name))
+            self.feed(item, depth + 1)
+
+    # numpy, pandas
+
+    def _array(self, value: Any, depth: int) -> None:
+        self._mark(f"{value.dtype}{value.shape}")
+        value = sys.modules["numpy"].asarray(value)
+        if value.dtype.hasobject:
+            flat = value.reshape(-1)
+            self._sequence(flat[:: max(len(flat) // 500, 1)].tolist(), depth)
+            self.exact &= len(flat) <= 500
+            return
+        if not value.flags.c_contiguous:
+            value = value.T if value.flags.f_contiguous else value
+            if not value.flags.c_contiguous:
+                self.exact &= value.nbytes <= 1 << 20
+                step = max(value.nbytes >> 20, 1)
+                value = value[::step].copy() if value.ndim else value.copy()
+        self._buffer(memoryview(value.reshape(-1).view("u1")))
+
+    def _numpy_scalar(self, value: Any, depth: int) -> None:
+        self._mark(value.tobytes().hex())
+
+    def _bit_generator(self, value: Any, depth: int) -> None:
+        state = getattr(value, "bit_generator", None) or getattr(value, "_bit_generator", value)
+        self.feed(state.state, depth + 1)
+
+    def _python_random(self, value: Any, depth: int) -> None:
+        self._mark(str(hash(value.getstate())))
+
+    def _frame(self, value: Any, depth: int) -> None:
+        manager = value._mgr
+        for axis in manager.axes:
+            self._index(axis, depth)
+        for array in manager.arrays:
+            self._column(array, depth)
+
+    def _index(self, value: Any, depth: int) -> None:
+        if type(value).__name__ == "RangeIndex":
+            self._mark(f"{value.start}:{value.stop}:{value.step}")
+        else:
+            self._column(value._data, depth)
+
+    def _column(self, array: Any, depth: int) -> None:
+        arrow = getattr(array, "_pa_array", None)
+        if arrow is not None:  # immutable: a change makes new buffers
+            for chunk in arrow.chunks:
+                self._mark(":".join(str(b.address) if b is not None else "" for b in chunk.buffers()))
+            return
+        parts = [getattr(array, name, None) for name in ("_ndarray", "_data", "_mask", "_codes")]
+        found = [part for part in parts if _is(part, "numpy", "ndarray")]
+        for part in found or [array]:
+            self.feed(part, min(depth + 1, _MAX_DEPTH - 1))
+
+    # torch
+
+    def _tensor(self, value: Any, depth: int) -> None:
+        self._mark(f"{value.data_ptr()}:{value._version}:{tuple(value.shape)}:{value.dtype}")
+
+    def _module(self, value: Any, depth: int) -> None:
+        for module in value.modules():
+            self._mark(f"{id(module)}:{module.training}")
+            for tensors in (module._parameters, module._buffers):
+                for tensor in tensors.values():
+                    if tensor is not None:
+                        self._tensor(tensor, depth)
+        if time.perf_counter() > self._deadline:
+            raise OutOfTime
+
+    def _optimizer(self, value: Any, depth: int) -> None:
+        for group in value.param_groups:
+            self.feed({name: item for name, item in group.items() if name != "params"}, depth + 1)
+            for tensor in group["params"]:
+                self._tensor(tensor, depth)
+        for state in value.state.values():
+            self.feed(state, depth + 1)
+
+    def _torch_generator(self, value: Any, depth: int) -> None:
+        self._mark(f"{value.device}")
+        self.feed(value.get_state() if value.device.type == "cpu" else id(value), depth + 1)
+        if value.device.type == "cpu":
+            self.state.update(value.get_state().numpy())
+
+
+_FRAMEWORKS = (
+    ("numpy", "ndarray", "_array"),
+    ("numpy", "generic", "_numpy_scalar"),
+    ("torch", "Tensor", "_tensor"),
+    ("torch.nn", "Module", "_module"),
+    ("pandas", "DataFrame", "_frame"),
+    ("pandas", "Series", "_frame"),
+    ("pandas", "Index", "_index"),
+    ("torch.optim", "Optimizer", "_optimizer"),
+    ("torch", "Generator", "_torch_generator"),
+    ("numpy.random", "Generator", "_bit_generator"),
+    ("numpy.random", "RandomState", "_bit_generator"),
+    ("numpy.random", "BitGenerator", "_bit_generator"),
+    ("random", "Random", "_python_random"),
+)
+
+
+def _is(value: object, module: str, name: str) -> bool:
+    loaded = sys.modules.get(module)
+    cls = loaded.__dict__.get(name) if loaded is not None else None
+    return isinstance(cls, type) and issubclass(type(value), cls)
+
+
+def _is_plain(cls: type) -> bool:
+    """Whether all that objects of a class hold lies in their ``__dict__``."""
+    if cls in (types.SimpleNamespace, argparse.Namespace):
+        return True
+    return all(
+        base is object or (base.__module__ == "__main__" and "__slots__" not in vars(base)) for base in cls.__mro__
+    )
+
+
+def _attributes(value: object) -> dict[str, Any]:
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return found if type(found) is dict else {}

@@ -1,0 +1,211 @@
+"""What one run of a cell read and changed: the syntax tree's answer, checked against the values themselves."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jupyter_clusterbridge.recorder.fingerprints import (
+    Fingerprint,
+    OutOfTime,
+    fingerprint,
+    is_estimator,
+    is_torch_module,
+)
+from jupyter_clusterbridge.recorder.names import CellNames
+
+BUDGET_S = 0.005
+"""Time for fingerprints per cell, both sides together."""
+_SHELL_NAME = re.compile(r"_+|__\w+__|_i+|_i?\d+|_[doxs]h|In|Out|get_ipython|exit|quit|open")
+_FUNCTION_LIMIT = 300
+_ATOMS = (bool, int, float, complex, str, bytes, type(None))
+_NO_STATE = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
+
+
+@dataclass(frozen=True)
+class Locations:
+    """Locations of one run, as the journal holds them: sorted strings ``kind:name``."""
+
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    mutates: tuple[str, ...] = ()
+    untracked: tuple[str, ...] = ()
+
+
+class Footprint:
+    """Looks at the namespace before a cell and, in :meth:`finish`, after it.
+
+    Args:
+        names: the cell's analysis.
+        namespace: the user's namespace; it is only read.
+        budget_s: time limit for fingerprints in seconds, half before the cell and half after.
+    """
+
+    def __init__(self, names: CellNames, namespace: Mapping[str, Any], budget_s: float = BUDGET_S) -> None:
+        self._names = names
+        self._namespace = namespace
+        self._half_s = budget_s / 2
+        self._identities = {name: id(value) for name, value in namespace.items()}
+        self._environ = dict(os.environ)
+        self._untracked: set[str] = set()
+        self._refitted: set[str] = set()
+        self._after: dict[str, Fingerprint] = {}
+        self._reads, used = self._follow()
+        self._before: dict[str, Fingerprint] = {}
+        deadline = time.perf_counter() + self._half_s
+        for name in self._candidates(used):
+            self._before_print(name, deadline)
+
+    def _follow(self) -> tuple[set[str], set[str]]:
+        """Global names that the cell reads, itself or through functions of the notebook; and the latter alone."""
+        known = self._namespace
+        total = self._names.total
+        seen = {name for name in total.reads if name in known}
+        queue = list(seen)
+        through: set[str] = set()
+        while queue and len(seen) < _FUNCTION_LIMIT:
+            for name in _globals_of(known[queue.pop()], known):
+                if name not in seen and name in known and name not in total.sure:
+                    seen.add(name)
+                    through.add(name)
+                    queue.append(name)
+        return {name for name in seen if not _SHELL_NAME.fullmatch(name)}, through
+
+    def _candidates(self, used: set[str]) -> list[str]:
+        total = self._names.total
+        chosen = total.stores | total.touches | self._names.rebinds
+        if total.calls:
+            chosen |= used
+            if "torch" in sys.modules:
+                chosen |= {name for name, value in self._namespace.items() if is_torch_module(value)}
+        known = self._namespace
+        return sorted(
+            name for name in chosen if name in known and not _stateless(known[name], name in total.binds)
+        )
+
+    def _before_print(self, name: str, deadline: float) -> None:
+        try:
+            self._before[name] = fingerprint(self._namespace[name], deadline)
+        except OutOfTime:
+            self._untracked.add(name)
+
+    def finish(self, ok: bool) -> Locations:
+        """Compare; ``ok`` is whether the cell ran to its end."""
+        total = self._names.total
+        writes, mutates = self._bound(ok), self._changed(ok)
+        same = {name for name in writes & self._names.rebinds if self._is_same_value(name)}
+        writes = (writes - same) | mutates | self._refitted
+        mutates |= (writes & self._names.rebinds) - same
+        aliases = self._aliases(mutates)
+        reads = self._reads | (mutates & self._identities.keys())
+        environ = self._changed_environ()
+        read_env = total.env_reads - environ
+        return Locations(
+            reads=_sorted(reads, read_env),
+            writes=_sorted(writes | aliases, environ),
+            mutates=_sorted(mutates | aliases),
+            untracked=_sorted(self._untracked),
+        )
+
+    def _bound(self, ok: bool) -> set[str]:
+        """Names bound, bound anew or deleted."""
+        now, before = self._namespace, self._identities
+        found = {name for name, value in now.items() if before.get(name) != id(value)}
+        found |= before.keys() - now.keys()
+        if ok:
+            found |= self._names.total.sure & now.keys()
+        return {name for name in found if not _SHELL_NAME.fullmatch(name)}
+
+    def _changed(self, ok: bool) -> set[str]:
+        """Names whose object is the same as before and changed in place."""
+        total = self._names.total
+        changed: set[str] = set()
+        deadline = time.perf_counter() + self._half_s
+        for name in [*self._before, *self._untracked]:
+            if name not in self._namespace:
+                continue
+            before, after = self._before.get(name), self._after_print(name, deadline)
+            if self._identities.get(name) != id(self._namespace[name]):
+                continue
+            if name in total.fits and is_estimator(self._namespace[name]):
+                self._refitted.add(name)
+                continue
+            differs, same = _compare(before, after)
+            if differs or (ok and name in total.stores and not same):
+                changed.add(name)
+        return changed
+
+    def _after_print(self, name: str, deadline: float) -> Fingerprint | None:
+        try:
+            self._after[name] = fingerprint(self._namespace[name], deadline)
+        except OutOfTime:
+            self._untracked.add(name)
+        return self._after.get(name)
+
+    def _is_same_value(self, name: str) -> bool:
+        """Whether a name that was bound anew holds, for certain, what it held before."""
+        before, after = self._before.get(name), self._after.get(name)
+        if before is None or after is None:
+            return False
+        exact = before.exact and after.exact
+        return before.digest == after.digest and (exact or before.identity == after.identity)
+
+    def _aliases(self, changed: set[str]) -> set[str]:
+        """Other names of the objects that changed in place."""
+        identities = {self._identities[name] for name in changed if name in self._identities}
+        identities &= {id(self._namespace[name]) for name in changed if name in self._namespace}
+        if not identities:
+            return set()
+        names = {name for name, value in self._namespace.items() if id(value) in identities}
+        return {name for name in names if not _SHELL_NAME.fullmatch(name)}
+
+    def _changed_environ(self) -> set[str]:
+        if os.environ == self._environ:
+            return set()
+        now = dict(os.environ)
+        return {name for name in now.keys() | self._environ.keys() if now.get(name) != self._environ.get(name)}
+
+
+def _sorted(names: set[str], variables: set[str] = frozenset()) -> tuple[str, ...]:  # type: ignore[assignment]
+    return tuple(sorted([f"name:{name}" for name in names] + [f"env:{name}" for name in variables]))
+
+
+def _compare(before: Fingerprint | None, after: Fingerprint | None) -> tuple[bool, bool]:
+    """Whether two fingerprints prove a change, and whether they prove that there was none."""
+    if before is None or after is None:
+        return False, False
+    equal = before.digest == after.digest
+    return not equal, equal and before.exact and after.exact
+
+
+def _stateless(value: object, bound: bool) -> bool:
+    """Whether there is nothing in a value that could change; scalars matter only where the name is bound anew."""
+    return isinstance(value, _NO_STATE) or (type(value) in _ATOMS and not bound)
+
+
+def _globals_of(value: object, namespace: Mapping[str, Any]) -> set[str]:
+    """Global names that a function, class or object of the notebook uses when it is called."""
+    found: set[str] = set()
+    for function in _functions_of(value, namespace):
+        codes = [function.__code__]
+        while codes:
+            code = codes.pop()
+            found.update(code.co_names)
+            codes.extend(constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return found
+
+
+def _functions_of(value: object, namespace: Mapping[str, Any]) -> list[types.FunctionType]:
+    wrapped = getattr(value, "__wrapped__", value) if isinstance(value, types.FunctionType) else value
+    if isinstance(wrapped, types.FunctionType):
+        return [wrapped] if wrapped.__globals__ is namespace else []
+    cls = value if isinstance(value, type) else type(value)
+    members = [member for base in cls.__mro__ if base.__module__ == "__main__" for member in vars(base).values()]
+    unwrapped = [getattr(member, "__func__", getattr(member, "fget", member)) for member in members]
+    return [member for member in unwrapped if isinstance(member, types.FunctionType)]

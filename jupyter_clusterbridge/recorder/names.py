@@ -1,0 +1,429 @@
+"""What a cell reads, binds and changes, from its syntax tree alone."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from jupyter_clusterbridge.recorder.calls import PURE_CALLS, call_changes, env_access, root_name, seeded_streams
+from jupyter_clusterbridge.runtime.source import Magic, parse_cell
+
+
+@dataclass
+class Effects:
+    """Effects of one statement, of one cell, or of the body of a function on the namespace of the notebook."""
+
+    dump: str = ""
+    """Canonical form of the statement: equal for equal code in other formatting."""
+    reads: set[str] = field(default_factory=set)
+    """Names read before they are bound."""
+    binds: set[str] = field(default_factory=set)
+    """Names bound on some path."""
+    sure: set[str] = field(default_factory=set)
+    """Names bound on every path."""
+    deletes: set[str] = field(default_factory=set)
+    stores: set[str] = field(default_factory=set)
+    """Old objects changed in place for certain: item and attribute stores, known mutating calls."""
+    fits: set[str] = field(default_factory=set)
+    """Those of ``stores`` only by ``.fit``, which starts anew in scikit-learn and goes on in Keras."""
+    touches: set[str] = field(default_factory=set)
+    """Old objects that a call may change in place: a method's owner, an argument, a called object."""
+    imports: set[str] = field(default_factory=set)
+    env_reads: set[str] = field(default_factory=set)
+    env_writes: set[str] = field(default_factory=set)
+    seeds: set[str] = field(default_factory=set)
+    """Random streams that are set to a fixed state."""
+    calls: bool = False
+    """Whether anything is called that is not known to be pure."""
+    defines: dict[str, Effects] = field(default_factory=dict)
+    """Functions and classes, with what their bodies do when called."""
+
+    @property
+    def inert(self) -> bool:
+        """Whether nothing but output can come of it."""
+        return not (self.calls or self.binds or self.stores or self.deletes or self.env_writes)
+
+    def merge(self, other: Effects, fresh: Iterable[str] = ()) -> None:
+        """Add what ``other`` does after this; names in ``fresh`` are already bound."""
+        known = set(fresh)
+        self.reads |= other.reads - known
+        self.stores |= other.stores - known
+        self.fits |= other.fits - known
+        self.touches |= other.touches - known
+        for name in ("binds", "deletes", "imports", "env_reads", "env_writes", "seeds"):
+            getattr(self, name).update(getattr(other, name))
+        self.calls |= other.calls
+        self.defines.update(other.defines)
+
+
+@dataclass(frozen=True)
+class CellNames:
+    """The analysis of one cell."""
+
+    key: str
+    """Equal for cells that differ only in formatting and comments."""
+    statements: tuple[Effects, ...]
+    total: Effects
+    magics: tuple[Magic, ...] = ()
+
+    @property
+    def rebinds(self) -> set[str]:
+        """Names read before they are bound anew: their new value may come from the old one."""
+        return self.total.reads & self.total.binds
+
+
+@functools.lru_cache(maxsize=4096)
+def analyse_cell(source: str) -> CellNames:
+    """Analyse a cell; never raises. The result is shared: read it, never change it."""
+    parsed = parse_cell(source)
+    magics = "".join(f"\n{m.kind}|{m.name}|{m.body}|{m.target}" for m in parsed.magics)
+    if parsed.tree is None or _is_foreign(parsed.magics):
+        lines = (line.rstrip() for line in source.strip().splitlines())
+        return CellNames("text:" + "\n".join(lines), (), Effects(), parsed.magics)
+    statements = tuple(_statement(node, parsed.magics) for node in parsed.tree.body)
+    total = Effects()
+    bound: set[str] = set()
+    for effects in statements:
+        total.merge(effects, bound)
+        bound = (bound | effects.sure) - effects.deletes
+    total.sure = bound
+    _add_environment_magics(total, parsed.magics)
+    key = "\n".join(effects.dump for effects in statements) + magics
+    return CellNames(key, statements, total, parsed.magics)
+
+
+def _is_foreign(magics: tuple[Magic, ...]) -> bool:
+    return any(
+        magic.kind == "cell" and magic.name in ("bash", "sh", "script", "writefile", "html") for magic in magics
+    )
+
+
+def _statement(node: ast.stmt, magics: tuple[Magic, ...]) -> Effects:
+    effects = Effects(dump=ast.dump(node))
+    walker = _Walker(effects)
+    walker.visit(node)
+    effects.sure = walker.bound & effects.binds
+    for magic in magics:
+        if magic.target and magic.line == node.lineno:
+            effects.dump += f"|{magic.kind} {magic.name} {magic.body}"
+            effects.calls = True
+    return effects
+
+
+def _add_environment_magics(total: Effects, magics: tuple[Magic, ...]) -> None:
+    for magic in magics:
+        if magic.kind == "line" and magic.name in ("env", "set_env") and magic.body:
+            name, _, value = magic.body.replace("=", " ").partition(" ")
+            (total.env_writes if value.strip() else total.env_reads).add(name)
+
+
+class _Walker(ast.NodeVisitor):
+    """Walks in the order of evaluation and keeps what is bound on every path so far."""
+
+    def __init__(self, out: Effects, hidden: frozenset[str] = frozenset()) -> None:
+        self.out = out
+        self.bound: set[str] = set()
+        self.hidden = hidden
+
+    # names
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self._read(node.id)
+        elif isinstance(node.ctx, ast.Store):
+            self._bind(node.id)
+        elif node.id not in self.hidden:
+            self._read(node.id)
+            self.out.deletes.add(node.id)
+            self.bound.discard(node.id)
+
+    def _read(self, name: str) -> None:
+        if name not in self.bound and name not in self.hidden:
+            self.out.reads.add(name)
+
+    def _bind(self, name: str) -> None:
+        if name not in self.hidden:
+            self.out.binds.add(name)
+            self.out.deletes.discard(name)
+            self.bound.add(name)
+
+    def _store(self, name: str | None, fit: bool = False) -> None:
+        if name is None or name in self.bound or name in self.hidden:
+            return
+        if fit and name not in self.out.stores:
+            self.out.fits.add(name)
+        elif not fit:
+            self.out.fits.discard(name)
+        self.out.stores.add(name)
+
+    def _touch(self, name: str | None) -> None:
+        if name is not None and name not in self.bound and name not in self.hidden:
+            self.out.touches.add(name)
+
+    # stores into objects
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            self._store(root_name(node))
+        self.visit(node.value)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        name = env_access(node)
+        if name is not None:
+            (self.out.env_reads if isinstance(node.ctx, ast.Load) else self.out.env_writes).add(name)
+        elif not isinstance(node.ctx, ast.Load):
+            self._store(root_name(node))
+        self.visit(node.value)
+        self.visit(node.slice)
+
+    # assignments
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self.visit(node.value)
+        for target in node.targets:
+            self.visit(target)
+            if isinstance(node.value, ast.Lambda) and isinstance(target, ast.Name):
+                self.out.defines[target.id] = _body_effects(node.value)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+            self.visit(node.target)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Name):
+            self._read(node.target.id)
+        self.visit(node.value)
+        self.visit(node.target)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self.visit(node.value)
+        self._bind(node.target.id)
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            self._bind(name)
+            self.out.imports.add(name)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        for alias in node.names:
+            if alias.name != "*":
+                self._bind(alias.asname or alias.name)
+        self.out.calls |= any(alias.name == "*" for alias in node.names)
+
+    # calls
+
+    def visit_Call(self, node: ast.Call) -> None:
+        self.generic_visit(node)
+        name = env_access(node)
+        if name is not None:
+            (self.out.env_writes if _writes_env(node) else self.out.env_reads).add(name)
+            return
+        if isinstance(node.func, ast.Name) and node.func.id in PURE_CALLS:
+            return
+        self.out.calls = True
+        self.out.seeds |= seeded_streams(node)
+        changes = call_changes(node)
+        for changed in changes.stores:
+            self._store(changed)
+        for changed in changes.fits:
+            self._store(changed, fit=True)
+        for touched in changes.touches:
+            self._touch(touched)
+
+    def visit_Await(self, node: ast.Await) -> None:
+        self.out.calls = True
+        self.generic_visit(node)
+
+    # scopes
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self._function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self._function(node)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        for expression in (*node.decorator_list, *node.args.defaults, *node.args.kw_defaults):
+            if expression is not None:
+                self.visit(expression)
+        self.out.calls |= bool(node.decorator_list)
+        self._bind(node.name)
+        if node.name not in self.hidden:
+            self.out.defines[node.name] = _body_effects(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            if default is not None:
+                self.visit(default)
+        self.out.merge(_body_effects(node), self.bound | self.hidden)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        for expression in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
+            self.visit(expression)
+        body = Effects()
+        inner = _Walker(body, self.hidden)
+        for statement in node.body:
+            inner.visit(statement)
+        methods = Effects()
+        for effects in body.defines.values():
+            methods.merge(effects)
+        body.binds, body.defines, body.deletes = set(), {}, set()
+        self.out.merge(body, self.bound)
+        self._bind(node.name)
+        if node.name not in self.hidden:
+            self.out.defines[node.name] = methods
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
+        self.visit(node.generators[0].iter)
+        outer = self.hidden
+        self.hidden = outer | _targets(generator.target for generator in node.generators)
+        for index, generator in enumerate(node.generators):
+            if index:
+                self.visit(generator.iter)
+            self.visit(generator.target)
+            for condition in generator.ifs:
+                self.visit(condition)
+        for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
+            self.visit(part)
+        self.hidden = outer
+
+    visit_ListComp = visit_SetComp = visit_GeneratorExp = visit_DictComp = _comprehension
+
+    # control flow
+
+    def _branches(self, *blocks: Iterable[ast.AST]) -> None:
+        start = set(self.bound)
+        ends: list[set[str]] = []
+        for block in blocks:
+            self.bound = set(start)
+            last: ast.AST | None = None
+            for last in block:
+                self.visit(last)
+            if not isinstance(last, (ast.Raise, ast.Return, ast.Continue, ast.Break)):
+                ends.append(self.bound)
+        self.bound = set.intersection(*ends) if ends else start
+
+    def visit_If(self, node: ast.If) -> None:
+        self.visit(node.test)
+        self._branches(node.body, node.orelse)
+
+    def visit_For(self, node: ast.For | ast.AsyncFor) -> None:
+        self.visit(node.iter)
+        self._touch(root_name(node.iter))
+        for part in (node.target, *node.body, *node.orelse):
+            self.visit(part)
+
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> None:
+        self.visit_For(node)
+
+    def _try(self, node: ast.Try) -> None:
+        self._branches([*node.body, *node.orelse], *([handler] for handler in node.handlers))
+        for statement in node.finalbody:
+            self.visit(statement)
+
+    visit_Try = visit_TryStar = _try
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        if node.type is not None:
+            self.visit(node.type)
+        outer = self.hidden
+        self.hidden = outer | ({node.name} if node.name else set())
+        for statement in node.body:
+            self.visit(statement)
+        self.hidden = outer
+        if node.body and isinstance(node.body[-1], (ast.Raise, ast.Return, ast.Continue, ast.Break)):
+            self.bound |= self.out.binds  # this path does not come out, so it must not weaken the others
+
+    def visit_Match(self, node: ast.Match) -> None:
+        self.visit(node.subject)
+        self._branches(*([case] for case in node.cases), [])
+
+    def visit_MatchAs(self, node: ast.MatchAs) -> None:
+        self.generic_visit(node)
+        if node.name:
+            self._bind(node.name)
+
+    def visit_MatchStar(self, node: ast.MatchStar) -> None:
+        if node.name:
+            self._bind(node.name)
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
+        self.generic_visit(node)
+        if node.rest:
+            self._bind(node.rest)
+
+
+def _writes_env(node: ast.Call) -> bool:
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    return name in ("setdefault", "pop", "putenv", "unsetenv")
+
+
+def _targets(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    return frozenset(n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name))
+
+
+class _Locals(ast.NodeVisitor):
+    """Collects what a function body binds in its own scope, and what it declares as global."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.globals: set[str] = set()
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            self.names.add(node.id)
+
+    def visit_Global(self, node: ast.Global) -> None:
+        self.globals.update(node.names)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        self.names.add(node.name)
+
+    visit_AsyncFunctionDef = visit_ClassDef = visit_FunctionDef
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        pass
+
+    def _inner(self, node: ast.AST) -> None:
+        self.names.update(n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _inner
+
+    def visit_alias(self, node: ast.alias) -> None:
+        self.names.add(node.asname or node.name.partition(".")[0])
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        if node.name:
+            self.names.add(node.name)
+        self.generic_visit(node)
+
+
+def _body_effects(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Effects:
+    """What a function's body does to the notebook's namespace when it is called."""
+    body: list[ast.AST] = list(node.body) if not isinstance(node, ast.Lambda) else [node.body]
+    scope = _Locals()
+    for part in body:
+        scope.visit(part)
+    arguments = node.args
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    own = {argument.arg for argument in every if argument is not None}
+    out = Effects()
+    walker = _Walker(out, frozenset(own | scope.names) - scope.globals)
+    for part in body:
+        walker.visit(part)
+    for inner in _inner_functions(body):
+        out.merge(_body_effects(inner), walker.hidden)
+    return out
+
+
+def _inner_functions(body: Iterable[ast.AST]) -> Iterable[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Functions defined directly in a body, also below its control flow and in its classes."""
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node
+        elif not isinstance(node, ast.expr):
+            yield from _inner_functions(ast.iter_child_nodes(node))

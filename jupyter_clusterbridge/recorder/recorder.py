@@ -1,0 +1,297 @@
+"""Records a live kernel: IPython's events in, a journal out."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import logging
+import os
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from jupyter_clusterbridge.model.events import InterventionSeen, KernelEnd, KernelStart
+from jupyter_clusterbridge.model.state import Intervention, InterventionKind
+from jupyter_clusterbridge.recorder.footprint import Footprint, Locations
+from jupyter_clusterbridge.recorder.inputs import InputWatch
+from jupyter_clusterbridge.recorder.installs import Install, find_installs
+from jupyter_clusterbridge.recorder.kernelinfo import (
+    cell_id,
+    deleted_cells,
+    find_notebook,
+    kernel_id,
+    request_metadata,
+    running_info,
+)
+from jupyter_clusterbridge.recorder.names import analyse_cell
+from jupyter_clusterbridge.runtime.api import set_sink
+from jupyter_clusterbridge.runtime.journal import JournalWriter, journal_folder
+from jupyter_clusterbridge.runtime.session import Session, utc_now
+
+_log = logging.getLogger("jupyter_clusterbridge")
+_log.addHandler(logging.NullHandler())  # or Python would print our tracebacks into the user's cell
+ERROR_LOG = "recorder.log"
+F = TypeVar("F", bound=Callable[..., None])
+
+
+def tell_user(text: str) -> None:
+    """One line for the person at the notebook."""
+    print(f"clusterbridge: {text}", file=sys.stderr)
+
+
+def _guarded(method: F) -> F:
+    """Keep every exception of ours away from the user's cell: the first one ends the recording."""
+
+    @functools.wraps(method)
+    def safe(self: Recorder, *args: Any) -> None:
+        try:
+            method(self, *args)
+        except Exception as error:
+            self._fail(error)
+
+    return cast(F, safe)
+
+
+class Recorder:
+    """Records what a person does in one kernel.
+
+    Args:
+        shell: the IPython shell; nothing of it is replaced, two event callbacks are added.
+        tell: shows one line to the user.
+
+    Example::
+
+        recorder = Recorder(get_ipython())
+        recorder.start(None)
+        ...
+        recorder.stop()
+    """
+
+    def __init__(self, shell: Any, tell: Callable[[str], None] = tell_user) -> None:
+        self.shell = shell
+        self.notebook: Path | None = None
+        """The notebook that is recorded; a stand-in name where nobody tells."""
+        self.journal: Path | None = None
+        self.active = False
+        self._tell = tell
+        self._pid = os.getpid()
+        self._writer: JournalWriter | None = None
+        self._session: Session | None = None
+        self._inputs: InputWatch | None = None
+        self._info: Any = None
+        self._request: object = None
+        self._footprint: Footprint | None = None
+        self._installs: tuple[Install, ...] = ()
+
+    def start(self, notebook: Path | None = None) -> None:
+        """Begin to record, the running cell included; does nothing when already recording.
+
+        Args:
+            notebook: the notebook's file; found from the session when None.
+        """
+        if self.active:
+            return
+        self.active = True
+        try:
+            self._open(notebook)
+        except Exception as error:
+            self._fail(error)
+
+    def stop(self) -> None:
+        """End the recording and leave nothing behind in the shell; does nothing when not recording."""
+        if self.active:
+            self._detach(KernelEnd(utc_now()))
+
+    def _open(self, notebook: Path | None) -> None:
+        identity = kernel_id(self.shell)
+        self.notebook = notebook if notebook is not None else find_notebook(self.shell, identity)
+        self.notebook = Path(os.path.abspath(self.notebook))
+        self.journal = _free_name(journal_folder(self.notebook), identity)
+        self._writer = JournalWriter(self.journal, self._write_failed)
+        self._writer.write(
+            KernelStart(
+                kernel_id=identity,
+                role="notebook",
+                python=platform.python_version(),
+                at=utc_now(),
+                notebook=self.notebook.name,
+            )
+        )
+        if not self.active:
+            return
+        self._session = Session(self.shell, self._writer, root=self.notebook.parent, on_error=self._hook_failed)
+        self._session.install()
+        set_sink(self._session)
+        self._inputs = InputWatch(self.shell, self._asked)
+        self._inputs.start()
+        self.shell.events.register("pre_run_cell", self._before)
+        self.shell.events.register("post_run_cell", self._after)
+        atexit.register(self._at_exit)
+        running = running_info(self.shell)
+        if running is not None:
+            self._before(running)
+
+    @_guarded
+    def _before(self, info: Any) -> None:
+        if info.silent or not info.store_history or self._session is None:
+            return
+        metadata = request_metadata(self.shell)
+        request = self._request_id()
+        if self._info is not None:
+            if request is None or request == self._request:
+                return  # a cell run from within a cell
+            self._end("interrupted", None)
+        self._info, self._request = info, request
+        source = str(info.raw_cell)
+        self._installs = find_installs(source)
+        self._session.begin_cell(cell_id(info, metadata), source, deleted_cells(metadata))
+        self._footprint = Footprint(analyse_cell(source), self.shell.user_ns)
+
+    @_guarded
+    def _after(self, result: Any) -> None:
+        if self._info is None or (result is not None and result.info is not self._info):
+            return
+        self._end(*_status(result, self.shell))
+
+    def _end(self, status: str, error: str | None) -> None:
+        footprint, self._footprint, self._info = self._footprint, None, None
+        found = footprint.finish(status == "ok") if footprint is not None else Locations()
+        if self._session is None:
+            return
+        for install in self._installs:
+            self._intervene(
+                InterventionKind.INSTALL,
+                f"the cell installed {_listed(install.packages)} with `{install.tool}`",
+                "install packages before the notebook runs, so that they enter the lock; then take the line out",
+            )
+        self._installs = ()
+        self._session.end_cell(
+            status,
+            error=error,
+            reads=found.reads,
+            writes=found.writes,
+            mutates=found.mutates,
+            untracked=found.untracked,
+        )
+
+    def _asked(self, name: str) -> None:
+        try:
+            if self._session is not None and self._session.run:
+                self._intervene(
+                    InterventionKind.TYPED_INPUT,
+                    f"the cell asked a person for input with `{name}`",
+                    "a job has nobody to ask: make the value a parameter, or read a secret from an environment variable",
+                )
+        except Exception as error:
+            self._fail(error)
+
+    def _intervene(self, kind: InterventionKind, message: str, remedy: str) -> None:
+        assert self._session is not None
+        event = Intervention(kind, cell_id(self._info, request_metadata(self.shell)), message, remedy, utc_now())
+        self._session.emit(InterventionSeen(self._session.run, event))
+
+    def _request_id(self) -> object:
+        kernel = getattr(self.shell, "kernel", None)
+        if kernel is None or not hasattr(kernel, "get_parent"):
+            return None
+        return kernel.get_parent("shell").get("header", {}).get("msg_id")
+
+    # ends
+
+    def _at_exit(self) -> None:
+        if os.getpid() == self._pid:
+            self.stop()
+
+    def _detach(self, end: KernelEnd | None) -> None:
+        self.active = False
+        self._info = self._footprint = None
+        for name, callback in (("pre_run_cell", self._before), ("post_run_cell", self._after)):
+            if callback in self.shell.events.callbacks[name]:
+                self.shell.events.unregister(name, callback)
+        if self._inputs is not None:
+            self._inputs.stop()
+        set_sink(None)
+        session, self._session = self._session, None
+        if session is not None:
+            session.uninstall()
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            if end is not None:
+                writer.write(end)
+            writer.close()
+        atexit.unregister(self._at_exit)
+
+    def _write_failed(self, error: OSError) -> None:
+        self.active = False
+        _log.warning("recording stopped: %s", error)
+        place = self.journal.parent if self.journal is not None else "the journal"
+        self._stop_quietly()
+        self._tell(
+            f"recording stopped, {place} cannot be written ({error.strerror or error}); your cells run as before"
+        )
+
+    def _hook_failed(self, error: Exception) -> None:
+        _log.error("a part of the recording was turned off: %s: %s", type(error).__name__, error, exc_info=error)
+        self._tell(f"a part of the recording was turned off after an error of its own ({type(error).__name__})")
+
+    def _fail(self, error: Exception) -> None:
+        if not self.active and self._session is None:
+            return
+        _log.error("recording stopped after an error of our own", exc_info=error)
+        self._stop_quietly()
+        where = self._write_log(error)
+        self._tell(
+            f"recording stopped after an error of its own ({type(error).__name__}){where}; your cells run as before"
+        )
+
+    def _stop_quietly(self) -> None:
+        try:
+            self._detach(None)
+        except Exception:
+            _log.exception("the recorder could not be taken out in full")
+
+    def _write_log(self, error: Exception) -> str:
+        import traceback
+
+        if self.journal is None:
+            return ""
+        path = self.journal.parent / ERROR_LOG
+        try:
+            with path.open("a", encoding="utf-8") as stream:
+                stream.write(f"{utc_now()}\n{''.join(traceback.format_exception(error))}\n")
+        except OSError:
+            _log.exception("the error could not be logged in %s", path)
+            return ""
+        return f", see {path}"
+
+
+def _free_name(folder: Path, identity: str) -> Path:
+    """A journal's path; a second recording in the same kernel gets a file of its own."""
+    path = folder / f"{identity}.jsonl"
+    number = 2
+    while path.exists():
+        path = folder / f"{identity}.{number}.jsonl"
+        number += 1
+    return path
+
+
+def _status(result: Any, shell: Any) -> tuple[str, str | None]:
+    """Status of a run (``ok``, ``error``, ``interrupted`` or ``exit``) and the exception's class name."""
+    if result is None:
+        return "interrupted", None
+    error = result.error_before_exec or result.error_in_exec
+    if isinstance(error, SystemExit):
+        return "exit", "SystemExit"
+    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "CancelledError":
+        return "interrupted", type(error).__name__
+    if error is not None:
+        return "error", type(error).__name__
+    if getattr(shell, "exit_now", False) or getattr(shell, "keepkernel_on_exit", None) is not None:
+        return "exit", "SystemExit"
+    return "ok", None
+
+
+def _listed(packages: tuple[str, ...]) -> str:
+    return ", ".join(f"`{package}`" for package in packages) or "packages"
