@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 pytest_plugins = ["pytest_jupyter.jupyter_server"] if os.environ.get("CLUSTERBRIDGE_TEST_BARE") is None else []
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPOSITORY / "dev"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -24,6 +26,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def repository() -> Path:
     """The root of the checkout."""
     return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def repository_root() -> Path:
+    """The root of the checkout, for fixtures of a wider scope."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def docker_engine() -> None:
+    """A Docker engine that answers; without one the test is skipped, and in CI it fails."""
+    from docker import DockerClient
+    from docker.errors import DockerException
+
+    try:
+        DockerClient.from_env(timeout=5).ping()
+    except DockerException as error:
+        if in_ci():
+            pytest.fail(f"no Docker engine answers: {error}")
+        pytest.skip(f"no Docker engine answers: {error}")
 
 
 @pytest.fixture

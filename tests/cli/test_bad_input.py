@@ -1,4 +1,4 @@
-"""Bad input ends in one message that says what, why and what next, with its own exit code and nothing left behind."""
+"""Bad input ends in one message that says what, why and what next, with its own exit code; nothing is left."""
 
 from __future__ import annotations
 
