@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from jupyter_clusterbridge.model.bundle import INJECTED_CELL_ID
 from jupyter_clusterbridge.model.canonical import short
 from jupyter_clusterbridge.model.record import CellRecord, RunRecord
 from jupyter_clusterbridge.model.verdict import Difference, Link
@@ -24,11 +25,16 @@ class CellPair:
 
 
 def align_cells(baseline: RunRecord, run: RunRecord) -> tuple[CellPair, ...]:
-    """Match cells by id, the rest by source, in the order of the baseline and then of the run."""
-    by_id = {cell.cell_id: cell for cell in run.cells}
-    left = [cell for cell in run.cells if cell.cell_id not in {c.cell_id for c in baseline.cells}]
+    """Match cells by id, the rest by source, in the order of the baseline and then of the run.
+
+    The cell that an export injects holds the parameters, which are compared by value.
+    """
+    ours, theirs = _own_cells(baseline), _own_cells(run)
+    by_id = {cell.cell_id: cell for cell in theirs}
+    known = {cell.cell_id for cell in ours}
+    left = [cell for cell in theirs if cell.cell_id not in known]
     pairs: list[CellPair] = []
-    for cell in baseline.cells:
+    for cell in ours:
         other = by_id.get(cell.cell_id)
         if other is None:
             other = next((c for c in left if c.source_digest == cell.source_digest), None)
@@ -37,6 +43,10 @@ def align_cells(baseline: RunRecord, run: RunRecord) -> tuple[CellPair, ...]:
         pairs.append(CellPair(cell, other))
     pairs.extend(CellPair(None, cell) for cell in left)
     return tuple(pairs)
+
+
+def _own_cells(record: RunRecord) -> list[CellRecord]:
+    return [cell for cell in record.cells if cell.cell_id != INJECTED_CELL_ID]
 
 
 def compare_code(pairs: Iterable[CellPair], baseline: RunRecord, run: RunRecord) -> Iterator[Difference]:

@@ -169,10 +169,7 @@ def _different(
 def _cannot_tell(pairs: tuple[CellPair, ...], status: RunStatus | None) -> str | None:
     """Why equal evidence is not enough, or None when it is."""
     if status is not None and status.state is not RunState.SUCCEEDED:
-        return (
-            "Cannot tell: the run did not succeed, and all that it did until its end is equal. "
-            f"{status.reason}"
-        )
+        return f"Cannot tell: the run did not succeed, and all that it did until its end is equal. {status.reason}"
     missing = [
         str(pair.run.cell_index)
         for pair in pairs
