@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -14,7 +15,7 @@ from tornado.web import HTTPError
 from jupyter_clusterbridge.model.codec import to_json
 from jupyter_clusterbridge.model.errors import ClusterBridgeError
 from jupyter_clusterbridge.server.documents import Failure
-from jupyter_clusterbridge.server.paths import api_path, resolve
+from jupyter_clusterbridge.server.paths import resolve, root_folder
 
 T = TypeVar("T")
 
@@ -56,7 +57,7 @@ class ClusterBridgeHandler(APIHandler):
         error = info[1] if isinstance(info, tuple) else None
         if isinstance(error, ClusterBridgeError):
             self.set_status(UNPROCESSABLE)
-            self.answer(Failure(self._without_root(error.message), error.next_step, error.exit_code))
+            self.answer(Failure(self.without_root(error.message), error.next_step, error.exit_code))
         elif isinstance(error, HTTPError):
             message = (error.log_message or "") % error.args or error.reason or self._reason
             self.answer(Failure(message, _HINTS.get(status_code, "")))
@@ -70,14 +71,9 @@ class ClusterBridgeHandler(APIHandler):
         else:
             super().log_exception(typ, value, tb)
 
-    def _without_root(self, message: str) -> str:
-        root = resolve(self.contents_manager, "x").parent
-        return message.replace(f"{root}/", "")
-
-
-def relative_finding_path(handler: ClusterBridgeHandler, path: str) -> str:
-    """A finding's file as an API path, so that no folder of the server shows in the browser."""
-    return api_path(handler.contents_manager, Path(path))
+    def without_root(self, text: str) -> str:
+        """A sentence with files named as API paths, so that no folder of the server shows in the browser."""
+        return text.replace(f"{root_folder(self.contents_manager)}{os.sep}", "")
 
 
 _HINTS = {

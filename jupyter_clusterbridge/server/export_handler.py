@@ -28,16 +28,16 @@ class ExportHandler(ClusterBridgeHandler):
     @authorized(action="write", resource="contents")
     async def post(self) -> None:
         """Take an ``ExportOrder``, answer with an ``ExportAnswer``."""
+        order = self._order()
         from jupyter_clusterbridge.app.export import export_notebook
 
-        order = self._order()
         request = self._request(order)
         result = await self.in_thread(lambda: export_notebook(request))
         self.answer(self._answer(result))
 
     def _order(self) -> ExportOrder:
         try:
-            order = from_json(ExportOrder, json.loads(self.request.body or b"null"), "request")
+            order = from_json(ExportOrder, json.loads(self.request.body), "request")
         except DocumentInvalid as error:
             raise HTTPError(400, error.message) from None
         except ValueError:
@@ -66,5 +66,5 @@ class ExportHandler(ClusterBridgeHandler):
             model_identity=result.manifest.identity.model,
             engines=result.manifest.engines,
             findings=with_api_paths(self, result.findings),
-            warnings=result.warnings,
+            warnings=tuple(self.without_root(warning) for warning in result.warnings),
         )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 from jupyter_server.auth.decorator import authorized
 from tornado.web import authenticated
 
 from jupyter_clusterbridge.model.findings import Finding
-from jupyter_clusterbridge.server.base import ClusterBridgeHandler, relative_finding_path
+from jupyter_clusterbridge.server.base import ClusterBridgeHandler
+from jupyter_clusterbridge.server.paths import api_path
 
 
 class FindingsHandler(ClusterBridgeHandler):
@@ -52,7 +54,12 @@ class EnginesHandler(ClusterBridgeHandler):
 
 
 def with_api_paths(handler: ClusterBridgeHandler, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The same findings with paths as the front end knows them."""
+    """The same findings with files named as the front end knows them."""
     return tuple(
-        dataclasses.replace(finding, path=relative_finding_path(handler, finding.path)) for finding in findings
+        dataclasses.replace(
+            finding,
+            path=api_path(handler.contents_manager, Path(finding.path)),
+            message=handler.without_root(finding.message),
+        )
+        for finding in findings
     )

@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pytest_jupyter.jupyter_core import *  # noqa: F403
-from pytest_jupyter.jupyter_server import *  # noqa: F403
-from pytest_jupyter.pytest_tornasync import *  # noqa: F403
 from tornado.httpclient import HTTPClientError
 
 

@@ -37,9 +37,7 @@ def test_a_folder_outside_the_root_keeps_its_place_to_itself(jp_serverapp: Any, 
 
 
 @pytest.mark.parametrize("name", ["findings", "check"])
-def test_a_notebook_beside_the_root_cannot_be_read(
-    call: Callable[..., Any], jp_root_dir: Path, name: str
-) -> None:
+def test_a_notebook_beside_the_root_cannot_be_read(call: Callable[..., Any], jp_root_dir: Path, name: str) -> None:
     (jp_root_dir.parent / "secret.ipynb").write_text("{}")
     reply = call(name, params={"path": "../secret.ipynb"})
     assert reply.status == 404
