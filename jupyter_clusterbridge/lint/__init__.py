@@ -1,0 +1,1 @@
+"""Static rules on notebooks: what a cluster will not forgive. One rule a file, found by folder."""

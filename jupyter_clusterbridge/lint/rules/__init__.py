@@ -1,0 +1,1 @@
+"""One rule a file; a file here is found by itself."""

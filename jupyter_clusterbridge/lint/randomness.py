@@ -1,0 +1,96 @@
+"""Which calls draw from which random stream, and which calls seed it."""
+
+from __future__ import annotations
+
+import ast
+
+from jupyter_clusterbridge.lint.calls import argument, has_star, is_constant
+from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.scope import words
+
+STREAMS = {"python": "Python's `random`", "numpy": "NumPy's global stream", "torch": "torch's global stream"}
+
+_PYTHON = words("""
+    random uniform triangular randint randrange choice choices shuffle sample gauss normalvariate
+    lognormvariate expovariate vonmisesvariate gammavariate betavariate paretovariate weibullvariate
+    getrandbits randbytes binomialvariate
+""")
+_NUMPY = words("""
+    rand randn randint random random_integers random_sample ranf sample choice bytes shuffle permutation beta
+    binomial chisquare dirichlet exponential f gamma geometric gumbel hypergeometric laplace logistic
+    lognormal logseries multinomial multivariate_normal negative_binomial noncentral_chisquare noncentral_f
+    normal pareto poisson power rayleigh standard_cauchy standard_exponential standard_gamma standard_normal
+    standard_t triangular uniform vonmises wald weibull zipf
+""")
+_TORCH = words("""
+    rand randn randint randperm rand_like randn_like randint_like normal bernoulli multinomial
+""")
+_TORCH_LAYERS = words("""
+    Linear Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d Embedding
+    EmbeddingBag RNN LSTM GRU Transformer TransformerEncoderLayer TransformerDecoderLayer MultiheadAttention
+""")
+
+_SEEDS: dict[str, tuple[str, ...]] = {
+    "random.seed": ("python",),
+    "random.setstate": ("python",),
+    "numpy.random.seed": ("numpy",),
+    "numpy.random.set_state": ("numpy",),
+    "torch.manual_seed": ("torch",),
+    "torch.random.manual_seed": ("torch",),
+    "torch.set_rng_state": ("torch",),
+    "torch.random.set_rng_state": ("torch",),
+}
+
+
+_OTHER_SEEDS = ("random.", "numpy.random.", "torch.", "tensorflow.", "jax.")
+"""Names that speak of seeding but seed no global stream of ours."""
+
+
+def stream_drawn(call: ast.Call, cell: CellContext) -> str | None:
+    """The global stream that a call draws from, or None."""
+    name = cell.callee
+    if name is None:
+        return None
+    module, _, function = name.rpartition(".")
+    if module == "random" and function in _PYTHON:
+        return "python"
+    if module == "numpy.random" and function in _NUMPY:
+        return "numpy"
+    if module == "torch" and function in _TORCH:
+        return None if argument(call, "generator") else "torch"
+    if module in ("torch.nn", "torch.nn.init", "torch.nn.modules") and _initialises(module, function):
+        return "torch"
+    if name.startswith("torch.utils.data.") and _draws_order(function, call, cell):
+        return "torch"
+    return None
+
+
+def _initialises(module: str, function: str) -> bool:
+    if module == "torch.nn.init":
+        return function.startswith(("uniform", "normal", "xavier", "kaiming", "orthogonal", "trunc", "sparse"))
+    return function in _TORCH_LAYERS
+
+
+def _draws_order(function: str, call: ast.Call, cell: CellContext) -> bool:
+    if has_star(call) or argument(call, "generator") is not None:
+        return False
+    if function == "DataLoader":
+        return is_constant(argument(call, "shuffle", 2), True, cell)
+    return function in ("random_split", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
+
+
+def streams_seeded(call: ast.Call, cell: CellContext) -> tuple[str, ...]:
+    """The global streams that a call seeds; a helper whose name speaks of seeding counts for all of them."""
+    name = cell.callee or ""
+    if name in _SEEDS:
+        return _SEEDS[name]
+    function = name.rpartition(".")[2]
+    if not function:
+        target = call.func
+        function = target.id if isinstance(target, ast.Name) else getattr(target, "attr", "")
+        # a method called seed belongs to some generator object; a function of the notebook was walked itself
+        if isinstance(target, ast.Attribute) and function in ("seed", "manual_seed"):
+            return ()
+    if "seed" in function.lower() and not name.startswith(_OTHER_SEEDS):
+        return tuple(STREAMS)
+    return ()

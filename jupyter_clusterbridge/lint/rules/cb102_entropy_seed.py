@@ -1,0 +1,140 @@
+"""CB102: a seed that is another one in each run."""
+
+from __future__ import annotations
+
+import ast
+
+from jupyter_clusterbridge.lint.calls import argument, calls_in, has_star, is_constant, names_in
+from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
+from jupyter_clusterbridge.lint.randomness import streams_seeded
+from jupyter_clusterbridge.lint.rule import Rule
+
+_ENTROPY = {
+    "time.time",
+    "time.time_ns",
+    "time.perf_counter",
+    "time.perf_counter_ns",
+    "time.monotonic",
+    "time.monotonic_ns",
+    "time.process_time",
+    "os.urandom",
+    "os.getpid",
+    "os.getrandom",
+    "uuid.uuid1",
+    "uuid.uuid4",
+    "datetime.now",
+    "datetime.datetime.now",
+    "datetime.datetime.utcnow",
+    "datetime.datetime.today",
+    "secrets.randbits",
+    "secrets.randbelow",
+    "secrets.token_bytes",
+    "secrets.token_hex",
+    "random.SystemRandom",
+    "torch.initial_seed",
+    "builtins.id",
+}
+_NEED_A_SEED = {
+    "numpy.random.default_rng",
+    "numpy.random.RandomState",
+    "numpy.random.PCG64",
+    "numpy.random.MT19937",
+    "numpy.random.Philox",
+    "numpy.random.SFC64",
+    "numpy.random.SeedSequence",
+    "numpy.random.seed",
+    "random.seed",
+    "random.Random",
+}
+
+
+class EntropySeed(Rule):
+    """A random generator is seeded from the clock, the process or the system's entropy.
+
+    ## What it does
+
+    Reports a seed that comes from `time`, `datetime`, `os.urandom`, `uuid`, `secrets` or a process id, also
+    through a name; a generator that is made without a seed, such as `np.random.default_rng()`; and
+    `torch.seed()`.
+
+    ## Why it matters on a cluster
+
+    Each run is another one, and the record of a run does not say which. A job that diverges cannot be
+    replayed.
+
+    ## Bad example
+
+    ```python
+    import random
+    import time
+
+    import numpy as np
+
+    SEED = int(time.time())
+    random.seed(SEED)  # <-- here
+    rng = np.random.default_rng()  # <-- here
+    ```
+
+    ## Good example
+
+    ```python
+    import random
+    import time
+
+    import numpy as np
+
+    SEED = 20240501
+    random.seed(SEED)
+    rng = np.random.default_rng(SEED)
+    started = time.time()
+    ```
+
+    ## Remedy
+
+    Use a fixed number as the seed and make it a parameter, so that each run can be repeated and varied on
+    purpose.
+    """
+
+    code = "CB102"
+    name = "entropy-seed"
+
+    def __init__(self, notebook: NotebookContext) -> None:
+        super().__init__(notebook)
+        self._entropy_names: set[str] = set()
+
+    def visit_Assign(self, node: ast.AST, cell: CellContext) -> None:
+        """Follow names that hold entropy."""
+        assert isinstance(node, ast.Assign)
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                if self._is_entropy(node.value, cell):
+                    self._entropy_names.add(target.id)
+                else:
+                    self._entropy_names.discard(target.id)
+
+    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+        """Look at what a generator is seeded with."""
+        assert isinstance(node, ast.Call)
+        called = cell.callee
+        if called in ("torch.seed", "torch.random.seed"):
+            self.report(cell, node, f"`{ast.unparse(node.func)}()` takes the seed from the system's entropy")
+            return
+        needs = called in _NEED_A_SEED
+        if not needs and not streams_seeded(node, cell):
+            return
+        values = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if any(self._is_entropy(value, cell) for value in values):
+            self.report(cell, node, f"`{ast.unparse(node.func)}` gets another seed in each run")
+        elif needs and not has_star(node) and self._no_seed(node, cell):
+            self.report(cell, node, f"`{ast.unparse(node)}` takes its seed from the system's entropy")
+
+    def _no_seed(self, node: ast.Call, cell: CellContext) -> bool:
+        first = node.args[0] if node.args else (node.keywords[0].value if node.keywords else None)
+        return first is None or is_constant(first, None, cell) or is_constant(argument(node, "seed"), None, cell)
+
+    def _is_entropy(self, value: ast.expr, cell: CellContext) -> bool:
+        if isinstance(value, (ast.Constant, ast.List, ast.Dict, ast.Tuple)):
+            return False
+        if any(name in _ENTROPY for name in calls_in(value, cell)):
+            return True
+        return not self._entropy_names.isdisjoint(names_in(value)) if self._entropy_names else False

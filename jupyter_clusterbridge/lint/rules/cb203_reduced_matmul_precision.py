@@ -1,0 +1,83 @@
+"""CB203: TF32 or lower precision in float32 products."""
+
+from __future__ import annotations
+
+import ast
+
+from jupyter_clusterbridge.lint.calls import argument, constant, is_constant
+from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.rule import Rule
+
+_FLAGS = {
+    "torch.backends.cuda.matmul.allow_tf32",
+    "torch.backends.cudnn.allow_tf32",
+}
+_PRECISIONS = {
+    "torch.backends.fp32_precision",
+    "torch.backends.cuda.matmul.fp32_precision",
+    "torch.backends.cudnn.fp32_precision",
+    "torch.backends.cudnn.conv.fp32_precision",
+    "torch.backends.cudnn.rnn.fp32_precision",
+}
+
+
+class ReducedMatmulPrecision(Rule):
+    """float32 products are allowed to run in TF32 or bfloat16.
+
+    ## What it does
+
+    Reports `torch.set_float32_matmul_precision("high")` or `"medium"`, `allow_tf32 = True` and
+    `fp32_precision = "tf32"`. It concerns CUDA only.
+
+    ## Why it matters on a cluster
+
+    TF32 keeps 10 bits of the mantissa instead of 23, and only GPUs since Ampere have it. The same job gives
+    one model on an A100 and another on a V100 or on the CPU on which the notebook ran, and nothing says so.
+
+    ## Bad example
+
+    ```python
+    import torch
+
+    torch.set_float32_matmul_precision("high")  # <-- here
+    torch.backends.cudnn.allow_tf32 = True  # <-- here
+    ```
+
+    ## Good example
+
+    ```python
+    import torch
+
+    torch.set_float32_matmul_precision("highest")
+    torch.backends.cudnn.allow_tf32 = False
+    ```
+
+    ## Remedy
+
+    Keep full precision until a comparison has shown that the lower one gives the same metric; then fix the
+    GPU model among the job's resources and silence this line.
+    """
+
+    code = "CB203"
+    name = "reduced-matmul-precision"
+
+    _MESSAGE = "float32 products may run in reduced precision, which depends on the GPU's model (CUDA only)"
+
+    def visit_Assign(self, node: ast.AST, cell: CellContext) -> None:
+        """Look at assignments to the settings."""
+        assert isinstance(node, ast.Assign)
+        for target in node.targets:
+            if not isinstance(target, ast.Attribute) or target.attr not in ("allow_tf32", "fp32_precision"):
+                continue
+            name = cell.resolve(target)
+            on = name in _FLAGS and is_constant(node.value, True, cell)
+            if on or (name in _PRECISIONS and constant(node.value, cell) in ("tf32", "bf16")):
+                self.report(cell, node, self._MESSAGE)
+
+    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+        """Look at the function that sets it."""
+        assert isinstance(node, ast.Call)
+        if cell.callee == "torch.set_float32_matmul_precision":
+            value = constant(node.args[0] if node.args else argument(node, "precision"), cell)
+            if value in ("high", "medium"):
+                self.report(cell, node, self._MESSAGE)

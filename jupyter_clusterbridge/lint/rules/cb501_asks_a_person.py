@@ -1,0 +1,72 @@
+"""CB501: code that waits for a person."""
+
+from __future__ import annotations
+
+import ast
+
+from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.model.findings import Severity
+
+_INPUT = {"builtins.input", "getpass.getpass", "google.colab.files.upload", "huggingface_hub.notebook_login",
+          "click.prompt", "click.confirm"}  # fmt: skip
+_WIDGETS = {"interact", "interactive", "interact_manual", "interactive_output", "Button", "FileUpload", "Text",
+            "Textarea", "Password", "IntSlider", "FloatSlider", "FloatLogSlider", "IntRangeSlider", "Dropdown",
+            "Select", "SelectMultiple", "RadioButtons", "ToggleButtons", "Checkbox", "IntText", "FloatText",
+            "BoundedIntText", "BoundedFloatText", "DatePicker", "ColorPicker", "Combobox"}  # fmt: skip
+
+
+class AsksAPerson(Rule):
+    """A cell asks for typed input or offers a widget to be moved.
+
+    ## What it does
+
+    Reports `input`, `getpass`, uploads and logins that ask, at error level where a cell runs them itself
+    and as a warning in functions; and widgets of ipywidgets that take a value, as a warning.
+
+    ## Why it matters on a cluster
+
+    Nobody answers. A job's kernel refuses input, so that the cell fails; a widget keeps its first value, so
+    that the job runs with another setting than the one that was chosen by hand.
+
+    ## Bad example
+
+    ```python
+    name = input("experiment name? ")  # <-- here
+    # %%
+    import ipywidgets as widgets
+
+    rate = widgets.FloatSlider(min=0.0, max=1.0)  # <-- here
+    ```
+
+    ## Good example
+
+    ```python
+    name = "baseline"
+    rate = 0.1
+
+
+    def read(input):
+        return input("x")
+    ```
+
+    ## Remedy
+
+    Make the value a parameter: assign it in the cell tagged `parameters` and pass it as `-p NAME=VALUE`.
+    """
+
+    code = "CB501"
+    name = "asks-a-person"
+    severity = Severity.ERROR
+
+    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+        """Look at calls that ask."""
+        assert isinstance(node, ast.Call)
+        called = cell.callee
+        if called in _INPUT:
+            severity = Severity.ERROR if cell.function is None else Severity.WARNING
+            shown = called.removeprefix("builtins.") if called else ""
+            self.report(cell, node, f"`{shown}` waits for a person", severity=severity)
+        elif called is not None and called.startswith("ipywidgets.") and called.rpartition(".")[2] in _WIDGETS:
+            message = f"the widget `{called.rpartition('.')[2]}` keeps its first value in a job"
+            self.report(cell, node, message, severity=Severity.WARNING)

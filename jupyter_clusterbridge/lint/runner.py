@@ -1,0 +1,117 @@
+"""Finds the rules and runs them over a notebook."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from jupyter_clusterbridge.lint import rules as rules_package
+from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
+from jupyter_clusterbridge.lint.magics import note_magic
+from jupyter_clusterbridge.lint.rule import Rule, page_of
+from jupyter_clusterbridge.lint.walk import Handler, walk_cell
+from jupyter_clusterbridge.model.errors import ClusterBridgeError
+from jupyter_clusterbridge.model.findings import Finding
+from jupyter_clusterbridge.model.notebook import Notebook
+
+
+@functools.cache
+def all_rules() -> tuple[type[Rule], ...]:
+    """Every rule in ``lint/rules/``, by code.
+
+    Raises:
+        RuntimeError: two rules have one code.
+    """
+    found: dict[str, type[Rule]] = {}
+    for module_info in pkgutil.iter_modules(rules_package.__path__):
+        module = importlib.import_module(f"{rules_package.__name__}.{module_info.name}")
+        for _, member in inspect.getmembers(module, inspect.isclass):
+            if issubclass(member, Rule) and member is not Rule and member.__module__ == module.__name__:
+                if member.code in found:
+                    raise RuntimeError(f"two rules have the code {member.code}")
+                found[member.code] = member
+    return tuple(found[code] for code in sorted(found))
+
+
+_visits: dict[type[Rule], tuple[tuple[type[ast.AST], str], ...]] = {}
+
+
+def _visited(rule: type[Rule]) -> tuple[tuple[type[ast.AST], str], ...]:
+    """Node types that a rule visits, with the name of the method for each."""
+    if rule in _visits:
+        return _visits[rule]
+    names = [name for name in dir(rule) if name.startswith("visit_") and hasattr(ast, name[6:])]
+    _visits[rule] = tuple((getattr(ast, name[6:]), name) for name in names)
+    return _visits[rule]
+
+
+def _overrides(rule: Rule, method: str) -> bool:
+    return getattr(type(rule), method) is not getattr(Rule, method)
+
+
+def lint_notebook(notebook: Notebook) -> tuple[Finding, ...]:
+    """Run every rule over a notebook that was read.
+
+    Returns:
+        The findings in the order of the cells, the lines and the codes.
+    """
+    context = NotebookContext.of(notebook)
+    rules = [rule(context) for rule in all_rules()]
+    handlers: dict[type[ast.AST], list[Handler]] = {}
+    for rule in rules:
+        for kind, method in _visited(type(rule)):
+            handlers.setdefault(kind, []).append(getattr(rule, method))
+    begin = [rule.begin_cell for rule in rules if _overrides(rule, "begin_cell")]
+    magic_handlers = [rule.visit_magic for rule in rules if _overrides(rule, "visit_magic")]
+    end = [rule.end_cell for rule in rules if _overrides(rule, "end_cell")]
+    for cell in context.cells:
+        for hook in begin:
+            hook(cell)
+        for magic in cell.magics:
+            note_magic(magic, cell)
+            for magic_hook in magic_handlers:
+                magic_hook(magic, cell)
+        walk_cell(cell, handlers)
+        for hook in end:
+            hook(cell)
+        _leave_cell(cell)
+    for rule in rules:
+        rule.end_notebook()
+    return sort_findings(finding for rule in rules for finding in rule.findings)
+
+
+def _leave_cell(cell: CellContext) -> None:
+    for name in cell.binds:
+        cell.notebook.defined.setdefault(name, cell.cell.index)
+
+
+def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Order findings by file, cell, line and code."""
+    return tuple(
+        sorted(
+            findings,
+            key=lambda f: (f.path, -1 if f.cell_index is None else f.cell_index, f.line or 0, f.code, f.message),
+        )
+    )
+
+
+def unreadable(path: Path, error: ClusterBridgeError) -> Finding:
+    """The finding for a file that is no notebook that we can read."""
+    rule = next(rule for rule in all_rules() if rule.code == "CB001")
+    return Finding(
+        path=str(path),
+        code=rule.code,
+        name=rule.name,
+        cell_id=None,
+        cell_index=None,
+        line=None,
+        severity=rule.severity,
+        confidence=rule.confidence,
+        message=error.message,
+        remedy=error.next_step or page_of(rule).remedy,
+    )
