@@ -11,7 +11,6 @@ from pathlib import Path
 from jupyter_clusterbridge.app.baseline import clean_replay
 from jupyter_clusterbridge.export.baseline import Baseline
 from jupyter_clusterbridge.export.bundle import BundleInput, write_bundle
-from jupyter_clusterbridge.export.lockfiles import LockFiles
 from jupyter_clusterbridge.export.notebook import read_raw
 from jupyter_clusterbridge.export.parameters import apply_values, read_parameters
 from jupyter_clusterbridge.export.target import check_engines, check_target
@@ -19,6 +18,7 @@ from jupyter_clusterbridge.export.unattended import check_unattended
 from jupyter_clusterbridge.lint.runner import lint_notebook
 from jupyter_clusterbridge.model.bundle import BundleManifest
 from jupyter_clusterbridge.model.environment import Environment
+from jupyter_clusterbridge.model.errors import KernelNotFound
 from jupyter_clusterbridge.model.events import EnvironmentSeen
 from jupyter_clusterbridge.model.findings import Finding, Severity
 from jupyter_clusterbridge.model.notebook import Notebook
@@ -28,7 +28,7 @@ from jupyter_clusterbridge.model.state import CellState, CheckReport
 from jupyter_clusterbridge.pin.image import resolve_base_image
 from jupyter_clusterbridge.pin.kernels import kernel_python
 from jupyter_clusterbridge.pin.observe import observe_python
-from jupyter_clusterbridge.pin.resolve import resolve
+from jupyter_clusterbridge.pin.resolve import ResolvedLock, resolve
 from jupyter_clusterbridge.recorder.check import check_notebook, unreachable_reasons
 from jupyter_clusterbridge.runtime.journal import Journal, read_journals
 from jupyter_clusterbridge.runtime.record import build_record, read_record
@@ -99,17 +99,14 @@ def export_notebook(request: ExportRequest, progress: Progress = _quiet) -> Expo
     report = check_notebook(notebook, journals)
     with tempfile.TemporaryDirectory(prefix="clusterbridge-") as scratch:
         evidence = _evidence(notebook, journals, report, Path(scratch))
-        environment, scope, unknown = _environment(request, notebook, evidence, progress)
-        progress("Locking the environment")
-        resolved = resolve(environment, scope=scope, platform=request.platform, progress=progress)
-        image = resolve_base_image(request.base_image, environment.python)
+        resolved, python, unknown = _lock(request, notebook, evidence.environment, progress)
+        image = resolve_base_image(request.base_image, python)
         progress("Writing the bundle")
         written = write_bundle(
             BundleInput(
                 notebook=notebook,
                 raw=raw,
-                lock=LockFiles(resolved.lock, resolved.pylock, resolved.requirements),
-                wheels=resolved.wheels,
+                lock=resolved,
                 base_image=image,
                 parameters=parameters,
                 baseline=evidence.baseline,
@@ -125,15 +122,33 @@ def export_notebook(request: ExportRequest, progress: Progress = _quiet) -> Expo
     return ExportResult(written.folder, manifest, findings, tuple(dict.fromkeys(warnings)))
 
 
-def _environment(
-    request: ExportRequest, notebook: Notebook, evidence: _Evidence, progress: Progress
-) -> tuple[Environment, str, tuple[str, ...]]:
-    """The environment to lock, the scope that can be had of it, and what is not known about it."""
-    if request.python is None and evidence.environment is not None:
-        return evidence.environment, request.scope, ()
-    python = request.python if request.python is not None else kernel_python(notebook.kernel_name)
-    progress("Looking at the kernel's interpreter")
-    return observe_python(python), "all", (_NOT_LIVE,)
+def _lock(
+    request: ExportRequest, notebook: Notebook, live: Environment | None, progress: Progress
+) -> tuple[ResolvedLock, str, tuple[str, ...]]:
+    """Lock the session's environment, else that of an interpreter.
+
+    Returns:
+        The lock, the Python version, and what is not known about the environment.
+    """
+    scope = request.scope
+    unknown: tuple[str, ...] = ()
+    if request.python is None and live is not None:
+        python, environment = _interpreter(notebook), live
+    else:
+        python = request.python if request.python is not None else kernel_python(notebook.kernel_name)
+        progress("Looking at the kernel's interpreter")
+        environment, scope, unknown = observe_python(python), "all", (_NOT_LIVE,)
+    progress("Locking the environment")
+    resolved = resolve(environment, scope=scope, platform=request.platform, python=python, progress=progress)
+    return resolved, environment.python, unknown
+
+
+def _interpreter(notebook: Notebook) -> Path | None:
+    """The interpreter of a recorded session, as far as the kernel's name tells; it may be on no disk any more."""
+    try:
+        return kernel_python(notebook.kernel_name)
+    except KernelNotFound:
+        return None
 
 
 @dataclass(frozen=True)

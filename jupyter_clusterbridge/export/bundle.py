@@ -13,12 +13,12 @@ from pathlib import Path
 from jupyter_clusterbridge.export import identity as digests
 from jupyter_clusterbridge.export.baseline import Baseline, without_origins, write_baseline
 from jupyter_clusterbridge.export.data import DataPlan, DataPlanner
-from jupyter_clusterbridge.export.lockfiles import LockFiles, with_runtime
+from jupyter_clusterbridge.export.lockfiles import with_runtime
 from jupyter_clusterbridge.export.notebook import JobNotebook, code_digests, job_notebook, strip_document
 from jupyter_clusterbridge.export.parameters import injected_source
 from jupyter_clusterbridge.export.project import LocalFiles, ProjectFinder
 from jupyter_clusterbridge.export.render import render_dockerfile, render_dockerignore, render_readme
-from jupyter_clusterbridge.export.runtime_wheel import wheel_bytes, wheel_name
+from jupyter_clusterbridge.export.runtime_wheel import build_runtime_wheel
 from jupyter_clusterbridge.export.target import check_target
 from jupyter_clusterbridge.model.bundle import (
     BASELINE_FOLDER,
@@ -38,6 +38,7 @@ from jupyter_clusterbridge.model.lock import BaseImage
 from jupyter_clusterbridge.model.notebook import Notebook
 from jupyter_clusterbridge.model.resources import Resources
 from jupyter_clusterbridge.model.version import VERSION
+from jupyter_clusterbridge.pin.resolve import ResolvedLock
 from jupyter_clusterbridge.runtime.bundle import seal
 from jupyter_clusterbridge.runtime.guarding import guard_policies
 from jupyter_clusterbridge.runtime.journal import Journal
@@ -50,9 +51,8 @@ class BundleInput:
     notebook: Notebook
     raw: dict[str, object]
     """The parsed notebook file."""
-    lock: LockFiles
-    wheels: Mapping[str, Path]
-    """Files for ``wheels/`` by name, our own runtime not among them."""
+    lock: ResolvedLock
+    """Our own runtime is not in it yet."""
     base_image: BaseImage
     parameters: tuple[Parameter, ...] = ()
     baseline: Baseline | None = None
@@ -116,14 +116,12 @@ def _write_parts(
     return sealed
 
 
-def _write_lock(parts: BundleInput, folder: Path) -> LockFiles:
+def _write_lock(parts: BundleInput, folder: Path) -> ResolvedLock:
     wheels = folder / WHEELS_FOLDER
     wheels.mkdir()
-    runtime = wheel_bytes()
-    _write(wheels / wheel_name(), runtime)
-    for name, source in sorted(parts.wheels.items()):
+    for name, source in sorted(parts.lock.wheels.items()):
         shutil.copyfile(source, wheels / name)
-    lock = with_runtime(parts.lock, runtime)
+    lock = with_runtime(parts.lock, build_runtime_wheel(wheels))
     _write(folder / PYLOCK_FILE, lock.pylock.encode())
     _write(folder / REQUIREMENTS_FILE, lock.requirements.encode())
     return lock
@@ -149,7 +147,7 @@ def _manifest(
     job: JobNotebook,
     local: LocalFiles,
     plan: DataPlan,
-    lock: LockFiles,
+    lock: ResolvedLock,
     project: dict[str, str],
 ) -> BundleManifest:
     baseline = parts.baseline

@@ -3,44 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
+from pathlib import Path
 
-from jupyter_clusterbridge.export.runtime_wheel import NAME, wheel_name
-from jupyter_clusterbridge.model.bundle import WHEELS_FOLDER
+from jupyter_clusterbridge.export.runtime_wheel import NAME
+from jupyter_clusterbridge.model.canonical import digest_file
 from jupyter_clusterbridge.model.environment import SourceKind
-from jupyter_clusterbridge.model.lock import Lock, LockedFile, LockedPackage
+from jupyter_clusterbridge.model.lock import LockedFile, LockedPackage
 from jupyter_clusterbridge.model.version import VERSION
+from jupyter_clusterbridge.pin.resolve import ResolvedLock
 
 
-@dataclasses.dataclass(frozen=True)
-class LockFiles:
-    """A lock and its two files as text."""
-
-    lock: Lock
-    pylock: str
-    requirements: str
-
-
-def with_runtime(files: LockFiles, wheel: bytes) -> LockFiles:
+def with_runtime(resolved: ResolvedLock, wheel: Path) -> ResolvedLock:
     """The lock with the runtime's wheel in it, named by its hash.
 
     Args:
-        files: a lock without the runtime.
-        wheel: content of the runtime's wheel.
+        resolved: a lock without the runtime.
+        wheel: the runtime's wheel.
     """
-    version = VERSION
-    sha256 = hashlib.sha256(wheel).hexdigest()
-    package = LockedPackage(NAME, version, SourceKind.WHEEL, (LockedFile(wheel_name(), sha256, shipped=True),))
-    packages = tuple(sorted((*files.lock.packages, package), key=lambda package: package.name))
-    path = f"{WHEELS_FOLDER}/{wheel_name()}"
-    pylock = f"""
-[[packages]]
-name = "{NAME}"
-version = "{version}"
-wheels = [{{ name = "{wheel_name()}", path = "{path}", hashes = {{ sha256 = "{sha256}" }} }}]
-"""
-    return LockFiles(
-        dataclasses.replace(files.lock, packages=packages),
-        files.pylock.rstrip("\n") + "\n" + pylock,
-        files.requirements.rstrip("\n") + f"\n{NAME}=={version} \\\n    --hash=sha256:{sha256}\n",
-    )
+    file = LockedFile(wheel.name, digest_file(wheel).removeprefix("sha256:"), shipped=True)
+    package = LockedPackage(NAME, VERSION, SourceKind.WHEEL, (file,))
+    packages = tuple(sorted((*resolved.lock.packages, package), key=lambda package: package.name))
+    lock = dataclasses.replace(resolved.lock, packages=packages)
+    return dataclasses.replace(resolved.with_wheel(wheel), lock=lock)
