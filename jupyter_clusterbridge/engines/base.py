@@ -89,6 +89,24 @@ class RunHandle:
         """The run directory on this machine."""
         return self.plan.options.run_dir
 
+    @property
+    def run_id(self) -> str:
+        """The run's unique name."""
+        return self.plan.options.run_id
+
+
+@dataclass(frozen=True)
+class KilledEnd:
+    """How a run counts whose supervisor was killed before it could say so itself."""
+
+    reason: str
+    exit_code: int = int(JobExit.SUPERVISOR_KILLED)
+    state: RunState = RunState.FAILED
+
+    def write(self, run_dir: Path) -> RunStatus:
+        """Write the end, unless the supervisor has written one; returns the status that stands."""
+        return finish_killed(run_dir, reason=self.reason, exit_code=self.exit_code, state=self.state)
+
 
 class Engine(ABC):
     """Executes bundles somewhere. Its status is the truth, never the log stream.
@@ -97,6 +115,10 @@ class Engine(ABC):
     """
 
     name: ClassVar[str]
+
+    def __init__(self) -> None:
+        self._cancelled_at: dict[str, float] = {}
+        self._ends: dict[str, KilledEnd] = {}
 
     @abstractmethod
     def availability(self) -> EngineInfo:
@@ -123,32 +145,38 @@ class Engine(ABC):
         """Lines of the supervisor's log from the first one, until the job has ended."""
 
     @abstractmethod
-    def cancel(self, handle: RunHandle, *, force: bool = False) -> None:
-        """Ask the job to end (SIGTERM, then its grace time); with ``force`` end it at once."""
-
-    @abstractmethod
     def fetch(self, handle: RunHandle) -> Path:
         """Bring the run directory here and release all that the engine still holds; may be called twice."""
 
-    def wait(self, handle: RunHandle, poll_s: float = 0.2) -> RunStatus:
-        """Block until the job has ended; a job that ignores its time limit is ended from here."""
-        limit = handle.plan.options.resources.time_limit_s
-        while True:
-            status = self.status(handle)
-            if status.state is not RunState.RUNNING:
-                return status
-            overdue = limit is not None and time.monotonic() - handle.started > (
-                limit + handle.plan.options.grace_s + _OVERDUE_MARGIN_S
-            )
-            if overdue:
-                return self._end_overdue(handle, float(limit or 0))
-            time.sleep(poll_s)
+    @abstractmethod
+    def _end(self, handle: RunHandle, *, force: bool) -> None:
+        """Send SIGTERM to the supervisor, or SIGKILL with ``force``; nothing happens when it is gone."""
 
-    def _end_overdue(self, handle: RunHandle, limit_s: float) -> RunStatus:
-        self.cancel(handle, force=True)
-        reason = f"the time limit of {limit_s:g} s passed and the supervisor did not end the job; the engine did"
-        finish_killed(handle.run_dir, reason=reason, exit_code=JobExit.TIMED_OUT, state=RunState.TIMED_OUT)
-        return self.status(handle)
+    def cancel(self, handle: RunHandle, *, force: bool = False) -> None:
+        """Ask the job to end and give it its grace time; with ``force`` end it at once."""
+        self._cancelled_at.setdefault(handle.run_id, time.monotonic())
+        if force:
+            reason = "cancelled; the job did not end by itself and was killed"
+            self._ends.setdefault(handle.run_id, KilledEnd(reason, int(JobExit.CANCELLED), RunState.CANCELLED))
+        self._end(handle, force=force)
+
+    def wait(self, handle: RunHandle, poll_s: float = 0.2) -> RunStatus:
+        """Block until the job has ended; one that ignores its time limit or a cancellation is killed from here."""
+        while (status := self.status(handle)).state is RunState.RUNNING:
+            self._end_overdue(handle)
+            time.sleep(poll_s)
+        return status
+
+    def _end_overdue(self, handle: RunHandle) -> None:
+        options, now = handle.plan.options, time.monotonic()
+        patience = options.grace_s + _OVERDUE_MARGIN_S
+        limit = options.resources.time_limit_s
+        if limit is not None and now - handle.started > limit + patience:
+            reason = f"the time limit of {limit:g} s passed and the supervisor did not end the job; the engine did"
+            self._ends.setdefault(handle.run_id, KilledEnd(reason, int(JobExit.TIMED_OUT), RunState.TIMED_OUT))
+            self._end(handle, force=True)
+        elif now - self._cancelled_at.get(handle.run_id, now) > patience:
+            self.cancel(handle, force=True)
 
 
 def guard_variables(environ: Mapping[str, str] | None = None) -> dict[str, str]:

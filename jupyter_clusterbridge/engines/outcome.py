@@ -27,22 +27,23 @@ def settle(run_dir: Path, status: RunStatus, memory: MemoryEnd, limit_bytes: int
         status,
         state=RunState.FAILED,
         exit_code=int(JobExit.OUT_OF_MEMORY),
-        reason=memory_reason(memory, limit_bytes),
+        reason=memory_reason(memory, limit_bytes, status.cell_index),
     )
     if settled != status:
         write_status(run_dir, settled)
     return settled
 
 
-def memory_reason(memory: MemoryEnd, limit_bytes: int | None) -> str:
+def memory_reason(memory: MemoryEnd, limit_bytes: int | None, cell_index: int | None = None) -> str:
     """Why the job was killed, for people.
 
-    >>> memory_reason(MemoryEnd(True, 268435456), 268435456)
-    'killed for memory: the limit of 256 MiB was reached (peak 256 MiB)'
+    >>> memory_reason(MemoryEnd(True, 268435456), 268435456, 3)
+    'killed for memory in cell 3: the limit of 256 MiB was reached (peak 256 MiB)'
     """
+    where = "" if cell_index is None else f" in cell {cell_index}"
     limit = f"the limit of {mebibytes(limit_bytes)} was reached" if limit_bytes else "the machine had none left"
     peak = f" (peak {mebibytes(memory.peak_bytes)})" if memory.peak_bytes else ""
-    return f"killed for memory: {limit}{peak}"
+    return f"killed for memory{where}: {limit}{peak}"
 
 
 def mebibytes(size: int) -> str:

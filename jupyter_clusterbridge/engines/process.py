@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from jupyter_clusterbridge.engines.base import KilledEnd
 from jupyter_clusterbridge.engines.limits import Limits, MemoryEnd, make_groups, read_memory, remove_groups
 from jupyter_clusterbridge.engines.outcome import settle
 from jupyter_clusterbridge.model.errors import EngineUnavailable, RunInvalid
 from jupyter_clusterbridge.model.files import explain_os_error
 from jupyter_clusterbridge.model.run import JobExit, RunState, RunStatus
-from jupyter_clusterbridge.runtime.status import finish_killed, read_status
+from jupyter_clusterbridge.runtime.status import read_status
 
 CONSOLE_FILE = "console.log"
 """What the supervisor prints, in the run directory."""
@@ -91,16 +93,22 @@ class LocalJob:
             self._process.kill()
             self._process.wait()
 
-    def status(self) -> RunStatus:
-        """What ``status.json`` says, made true when the supervisor could not write its end."""
+    def status(self, killed: KilledEnd | None) -> RunStatus:
+        """What ``status.json`` says, made true when the supervisor could not write its end.
+
+        Args:
+            killed: what the end counts as when we killed the supervisor ourselves.
+        """
         if self.alive():
             return self._status_alive()
+        if killed is not None:
+            killed.write(self._run_dir)
         try:
             status = read_status(self._run_dir)
         except RunInvalid:
-            status = self._finish(f"the supervisor ended before it wrote a status{self._last_words()}")
+            status = self._end("the supervisor ended before it wrote a status").write(self._run_dir)
         if status.state is RunState.RUNNING:
-            status = self._finish("the supervisor was killed and could not finish the run")
+            status = self._end("the supervisor was killed and could not finish the run").write(self._run_dir)
         return settle(self._run_dir, status, self._read_memory(), self._memory_bytes)
 
     def release(self) -> None:
@@ -124,11 +132,11 @@ class LocalJob:
             self.kill()
         return RunStatus(RunState.RUNNING, None, "ending", step=status.step, cell_index=status.cell_index)
 
-    def _finish(self, reason: str) -> RunStatus:
+    def _end(self, reason: str) -> KilledEnd:
         code = self._process.returncode if self._process is not None else None
-        killed = code is not None and code < 0
-        exit_code = JobExit.SUPERVISOR_KILLED if killed else JobExit.INTERNAL
-        return finish_killed(self._run_dir, reason=reason, exit_code=exit_code, state=RunState.FAILED)
+        if code is not None and code < 0:
+            return KilledEnd(f"{reason} ({signal.Signals(-code).name})")
+        return KilledEnd(f"{reason}{self._last_words()}", int(JobExit.INTERNAL))
 
     def _last_words(self) -> str:
         try:

@@ -41,6 +41,7 @@ class LocalEngine(Engine):
     name = "local"
 
     def __init__(self) -> None:
+        super().__init__()
         self._jobs: dict[str, LocalJob] = {}
 
     def availability(self) -> EngineInfo:
@@ -109,27 +110,26 @@ class LocalEngine(Engine):
 
     def status(self, handle: RunHandle) -> RunStatus:
         """The status file's word, made true when the supervisor was killed."""
-        return self._job(handle).status()
+        return self._job(handle).status(self._ends.get(handle.run_id))
 
     def logs(self, handle: RunHandle) -> Iterator[str]:
         """What the supervisor prints."""
         job = self._job(handle)
         return follow(handle.run_dir / CONSOLE_FILE, ended=lambda: not job.alive())
 
-    def cancel(self, handle: RunHandle, *, force: bool = False) -> None:
-        """SIGTERM to the supervisor, which gives the notebook its grace time; SIGKILL with ``force``."""
-        if force:
-            self._job(handle).kill()
-        else:
-            self._job(handle).send(signal.SIGTERM)
-
     def fetch(self, handle: RunHandle) -> Path:
         """The run directory is here already; what is left of the job is ended."""
         self._job(handle).release()
         return handle.run_dir
 
+    def _end(self, handle: RunHandle, *, force: bool) -> None:
+        if force:
+            self._job(handle).kill()
+        else:
+            self._job(handle).send(signal.SIGTERM)
+
     def _job(self, handle: RunHandle) -> LocalJob:
-        return self._jobs[handle.plan.options.run_id]
+        return self._jobs[handle.run_id]
 
 
 def this_platform() -> str:
