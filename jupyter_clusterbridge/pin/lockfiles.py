@@ -1,4 +1,4 @@
-"""Writes ``requirements.txt`` and ``pylock.toml`` (PEP 751), with no path, credential or setting of this machine."""
+"""Writes ``requirements.txt`` and ``pylock.toml`` (PEP 751): no path, credential or setting of this machine."""
 
 from __future__ import annotations
 

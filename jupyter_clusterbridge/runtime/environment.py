@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+from collections.abc import Collection
 
 from jupyter_clusterbridge.model.environment import Environment
 from jupyter_clusterbridge.runtime import hardware
@@ -22,7 +23,7 @@ _MACHINES = {"amd64": "x86_64", "arm64": "arm64", "aarch64": "aarch64"}
 _tops: tuple[int, int] = (-1, 0)
 
 
-def observe_environment(*, loaded: bool = True) -> Environment:
+def observe_environment(*, loaded: bool = True, imports: Collection[str] = ()) -> Environment:
     """Describe the current process: Python, packages, machine, thread counts and numeric settings.
 
     Repeated calls are cheap: package metadata is read again only where it has changed.
@@ -30,6 +31,7 @@ def observe_environment(*, loaded: bool = True) -> Environment:
     Args:
         loaded: whether to say which packages are in memory and which were reinstalled since they were
             imported; False for an interpreter that was started only to look.
+        imports: with ``loaded=False``, top-level modules whose distributions are marked as loaded.
     """
     machine = platform.machine()
     return Environment(
@@ -42,7 +44,7 @@ def observe_environment(*, loaded: bool = True) -> Environment:
         cpu_capability=torch_cpu_capability() or hardware.cpu_capability(),
         cpu_count=hardware.cpu_count(),
         gpus=hardware.gpus(),
-        distributions=describe(installed(), loaded=loaded),
+        distributions=describe(installed(), loaded=loaded, imports=imports),
         variables=numeric_variables(),
         threads=thread_counts(),
         flags=framework_flags(),

@@ -8,8 +8,8 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from types import ModuleType
 
 from jupyter_clusterbridge.model.environment import Distribution, SourceKind
@@ -37,10 +37,19 @@ class _Seen:
 _seen: dict[str, _Seen] = {}
 
 
-def describe(distributions: Mapping[str, Installed], *, loaded: bool) -> tuple[Distribution, ...]:
-    """All distributions by name, with ``loaded`` and ``installed_after_import`` where ``loaded`` asks for it."""
+def describe(
+    distributions: Mapping[str, Installed], *, loaded: bool, imports: Collection[str] = ()
+) -> tuple[Distribution, ...]:
+    """All distributions by name, with ``loaded`` and ``installed_after_import`` where ``loaded`` asks for it.
+
+    Otherwise those count as loaded that the top-level modules ``imports`` belong to.
+    """
     if not loaded:
-        return tuple(_plain(distributions[name]) for name in sorted(distributions))
+        named = set(imports)
+        plain = (_plain(distributions[name]) for name in sorted(distributions))
+        return tuple(
+            replace(dist, loaded=not named.isdisjoint(distributions[dist.name].modules)) for dist in plain
+        )
     modules = loaded_modules(distributions)
     wanted = _without_own(distributions, modules)
     described = {
