@@ -42,6 +42,8 @@ class BaseImage:
     """``sha256:...`` of the manifest or, with ``local`` below, of the engine's image id."""
     local: bool = False
     """True when the digest is the local engine's image id and no registry knows it."""
+    reason: str | None = field(default=None, metadata={"omit_none": True})
+    """Why there is no digest; None when there is one."""
 
     @property
     def floating(self) -> bool:
