@@ -13,9 +13,7 @@ DEFAULT_KERNEL = "python3"
 _PYTHON = re.compile(r"python[\d.]*(\.exe)?", re.IGNORECASE)
 # jupyter_client starts these as its own interpreter
 _MAJOR, _MINOR = sys.version_info[:2]
-_OWN = {"python", f"python{_MAJOR}", f"python{_MAJOR}.{_MINOR}"}",
-    ".".join(map(str, (f"python{sys.version_info[0]}", sys.version_info[1]))),
-}
+_OWN = {"python", f"python{_MAJOR}", f"python{_MAJOR}.{_MINOR}"}
 
 
 def kernel_python(kernel_name: str | None) -> Path:
