@@ -31,6 +31,8 @@ class CellContext:
         """The scopes around the node that is visited; the first is the cell's module."""
         self.callee: str | None = None
         """While a call is visited: the qualified name of what it calls, where that is known."""
+        self.lowered = cell.source.lower()
+        """The source in lower case, for a quick look whether a word occurs at all."""
         self.binds: dict[str, int] = {}
         """Names that the cell has bound so far at its top level, with the line."""
         self.unbound: list[NameRead] = []

@@ -82,6 +82,8 @@ def _draws_order(function: str, call: ast.Call, cell: CellContext) -> bool:
 def streams_seeded(call: ast.Call, cell: CellContext) -> tuple[str, ...]:
     """The global streams that a call seeds; a helper whose name speaks of seeding counts for all of them."""
     name = cell.callee or ""
+    if "seed" not in cell.lowered and "state" not in cell.lowered:
+        return ()
     if name in _SEEDS:
         return _SEEDS[name]
     function = name.rpartition(".")[2]

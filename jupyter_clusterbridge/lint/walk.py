@@ -45,12 +45,11 @@ _NAME_GUARDS = {"NameError", "Exception", "BaseException"}
 _fields: dict[type[ast.AST], tuple[str, ...]] = dict(_ORDER)
 
 
-class _Step:
-    """Entries of the walk's stack that are no nodes."""
-
-    __slots__ = ("node",)
+class _Step(ast.AST):
+    """Entries of the walk's stack that are no nodes of the tree."""
 
     def __init__(self, node: ast.AST) -> None:
+        super().__init__()
         self.node = node
 
 
@@ -66,6 +65,9 @@ class _Close(_Step):
     """The innermost scope ends."""
 
 
+_LEAVE = _Leave(ast.Pass())
+
+
 def _children(node: ast.AST) -> list[ast.AST]:
     kind = type(node)
     fields = _fields.get(kind)
@@ -75,10 +77,10 @@ def _children(node: ast.AST) -> list[ast.AST]:
     for name in fields:
         value = getattr(node, name, None)
         if value.__class__ is list:
-            found.extend(item for item in value if isinstance(item, ast.AST))
+            found += value
         elif isinstance(value, ast.AST):
             found.append(value)
-    return found
+    return found if None not in found else [child for child in found if child is not None]
 
 
 def walk_cell(cell: CellContext, handlers: Mapping[type[ast.AST], Sequence[Handler]]) -> None:
@@ -87,14 +89,17 @@ def walk_cell(cell: CellContext, handlers: Mapping[type[ast.AST], Sequence[Handl
         return
     cell.scopes = [Scope(cell.tree)]
     cell.parents = []
-    stack: list[ast.AST | _Step] = list(reversed(cell.tree.body))
+    stack: list[ast.AST] = list(reversed(cell.tree.body))
     parents = cell.parents
     while stack:
         item = stack.pop()
-        if isinstance(item, _Step):
+        kind = item.__class__
+        if kind is _Leave:
+            parents.pop()
+            continue
+        if kind is _Body or kind is _Close:
             _step(item, cell, stack)
             continue
-        kind = item.__class__
         early = _ENTER.get(kind)
         if early is not None:
             early(item, cell)
@@ -104,28 +109,22 @@ def walk_cell(cell: CellContext, handlers: Mapping[type[ast.AST], Sequence[Handl
                 handler(item, cell)
         if kind is ast.Name or kind is ast.Constant:
             continue
-        children = _children(item)
+        parents.append(item)
+        stack.append(_LEAVE)
         if kind in _BODIES:
-            children_steps: list[ast.AST | _Step] = [_Leave(item), _Body(item)]
+            stack.append(_Body(item))
         elif kind in _COMPREHENSIONS:
             cell.scopes.append(Scope(item))
-            children_steps = [_Leave(item), _Close(item)]
-        elif children:
-            children_steps = [_Leave(item)]
-        else:
-            continue
-        parents.append(item)
-        stack.extend(children_steps)
+            stack.append(_Close(item))
+        children = _children(item)
         children.reverse()
         stack.extend(children)
 
 
-def _step(step: _Step, cell: CellContext, stack: list[ast.AST | _Step]) -> None:
-    if isinstance(step, _Leave):
-        cell.parents.pop()
-    elif isinstance(step, _Close):
+def _step(step: ast.AST, cell: CellContext, stack: list[ast.AST]) -> None:
+    if isinstance(step, _Close):
         _close_scope(cell)
-    else:
+    elif isinstance(step, _Body):
         node = step.node
         if not isinstance(node, ast.Lambda):
             assert isinstance(node, (*_FUNCTIONS, ast.ClassDef))

@@ -107,15 +107,18 @@ class EntropySeed(Rule):
         assert isinstance(node, ast.Assign)
         for target in node.targets:
             if isinstance(target, ast.Name):
-                if self._is_entropy(node.value, cell):
+                carried = bool(self._entropy_names) and not self._entropy_names.isdisjoint(names_in(node.value))
+                self._entropy_names.discard(target.id)
+                if carried:
                     self._entropy_names.add(target.id)
-                else:
-                    self._entropy_names.discard(target.id)
 
     def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
         """Look at what a generator is seeded with."""
         assert isinstance(node, ast.Call)
         called = cell.callee
+        if called in _ENTROPY:
+            self._note_entropy(cell)
+            return
         if called in ("torch.seed", "torch.random.seed"):
             self.report(cell, node, f"`{ast.unparse(node.func)}()` takes the seed from the system's entropy")
             return
@@ -127,6 +130,12 @@ class EntropySeed(Rule):
             self.report(cell, node, f"`{ast.unparse(node.func)}` gets another seed in each run")
         elif needs and not has_star(node) and self._no_seed(node, cell):
             self.report(cell, node, f"`{ast.unparse(node)}` takes its seed from the system's entropy")
+
+    def _note_entropy(self, cell: CellContext) -> None:
+        """The names that the visited call is assigned to hold entropy from here on."""
+        for parent in cell.within(ast.Assign):
+            assert isinstance(parent, ast.Assign)
+            self._entropy_names.update(t.id for t in parent.targets if isinstance(t, ast.Name))
 
     def _no_seed(self, node: ast.Call, cell: CellContext) -> bool:
         first = node.args[0] if node.args else (node.keywords[0].value if node.keywords else None)

@@ -72,7 +72,8 @@ class Accumulates(Rule):
         """Look at ``total = f(total)``."""
         assert isinstance(node, ast.Assign)
         target = node.targets[0]
-        if not isinstance(target, ast.Name) or len(node.targets) > 1:
+        # the cheap question first: most names that a cell binds are its own
+        if not isinstance(target, ast.Name) or target.id not in self.notebook.defined or len(node.targets) > 1:
             return
         if target.id in names_in(node.value) and not _idempotent(node.value, target.id):
             self._consider(target.id, node, cell)
