@@ -13,6 +13,7 @@ def fixed_lock() -> ResolvedLock:
     """A lock of one package."""
     file = LockedFile("numpy-2.0.0-cp311-cp311-manylinux_2_17_x86_64.whl", _SHA)
     package = LockedPackage("numpy", "2.0.0", SourceKind.INDEX, (file,), loaded=True)
+    url = f"https://index.example/{file.filename}"
     pylock = f"""lock-version = "1.0"
 requires-python = "==3.11.*"
 created-by = "jupyter-clusterbridge"
@@ -21,7 +22,7 @@ created-by = "jupyter-clusterbridge"
 name = "numpy"
 version = "2.0.0"
 wheels = [
-    {{ name = "{file.filename}", url = "https://index.example/{file.filename}", hashes = {{ sha256 = "{_SHA}" }} }},
+    {{ name = "{file.filename}", url = "{url}", hashes = {{ sha256 = "{_SHA}" }} }},
 ]
 """
     return ResolvedLock(

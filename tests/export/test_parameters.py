@@ -47,7 +47,9 @@ def test_plain_values_of_the_tagged_cell_are_parameters_with_their_last_value(no
         ("LIMIT", "fast", "fast"),
     ],
 )
-def test_a_value_is_read_by_the_type_of_its_default(notebook: Notebook, name: str, text: str, value: object) -> None:
+def test_a_value_is_read_by_the_type_of_its_default(
+    notebook: Notebook, name: str, text: str, value: object
+) -> None:
     parameter = next(p for p in apply_values(notebook, {name: text}) if p.name == name)
     assert repr(parameter.value) == repr(value)
 
