@@ -13,6 +13,7 @@ from jupyter_clusterbridge.export.baseline import Baseline
 from jupyter_clusterbridge.export.bundle import BundleInput, write_bundle
 from jupyter_clusterbridge.export.notebook import read_raw
 from jupyter_clusterbridge.export.parameters import apply_values, read_parameters
+from jupyter_clusterbridge.export.project import ProjectFinder
 from jupyter_clusterbridge.export.target import check_engines, check_target
 from jupyter_clusterbridge.export.unattended import check_unattended
 from jupyter_clusterbridge.lint.runner import lint_notebook
@@ -40,8 +41,8 @@ _NO_JOURNAL = (
     "this bundle cannot tell whether it is the same model."
 )
 _NOT_LIVE = (
-    "The environment was read from the interpreter, not from a live session: which packages the notebook loads, "
-    "its thread counts and framework flags are not known, and everything installed there is locked."
+    "The environment was read from the interpreter, not from a live session: what the notebook loads beyond the "
+    "imports in its text, its thread counts and its framework flags are not known."
 )
 _NO_DATA = (
     "Data files are those that the text of the notebook names; files that it finds otherwise are not declared."
@@ -130,16 +131,17 @@ def _lock(
     Returns:
         The lock, the Python version, and what is not known about the environment.
     """
-    scope = request.scope
     unknown: tuple[str, ...] = ()
     if request.python is None and live is not None:
         python, environment = _interpreter(notebook), live
     else:
         python = request.python if request.python is not None else kernel_python(notebook.kernel_name)
         progress("Looking at the kernel's interpreter")
-        environment, scope, unknown = observe_python(python), "all", (_NOT_LIVE,)
+        environment, unknown = observe_python(python, ProjectFinder(notebook).find().modules), (_NOT_LIVE,)
     progress("Locking the environment")
-    resolved = resolve(environment, scope=scope, platform=request.platform, python=python, progress=progress)
+    resolved = resolve(
+        environment, scope=request.scope, platform=request.platform, python=python, progress=progress
+    )
     return resolved, environment.python, unknown
 
 
@@ -207,8 +209,8 @@ def _warnings(
     warnings = [*manifest.lock.warnings]
     if manifest.base_image.floating:
         warnings.append(
-            f"The base image {manifest.base_image.ref} could not be resolved to a digest; it may be another one "
-            "tomorrow. Name one that a registry or the local engine knows with --base-image."
+            f"The base image {manifest.base_image.ref} has no digest ({manifest.base_image.reason}), so it may be "
+            "another one tomorrow. Name one that a registry or the local engine has with --base-image."
         )
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     warnings.extend(f"cell {finding.cell_index}: {finding.message} {finding.remedy}" for finding in errors)

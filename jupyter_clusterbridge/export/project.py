@@ -31,6 +31,8 @@ class LocalFiles:
     """Existing files that the text reads outside of the folder, as written."""
     outputs: set[str] = field(default_factory=set)
     """Files that the text writes before it reads them."""
+    modules: set[str] = field(default_factory=set)
+    """Top-level names of all imports, local or installed."""
     artifacts: list[str] = field(default_factory=list)
     seeds: list[str] = field(default_factory=list)
     unshipped: list[str] = field(default_factory=list)
@@ -52,6 +54,7 @@ class ProjectFinder:
     def find(self) -> LocalFiles:
         """Everything local that the notebook names."""
         self._cells(self._notebook)
+        self._found.modules = {name.partition(".")[0] for name in self._modules}
         own = self._notebook.path.name
         self._found.code.discard(own)
         self._found.inputs = {
