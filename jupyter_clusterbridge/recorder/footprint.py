@@ -22,7 +22,7 @@ from jupyter_clusterbridge.recorder.names import CellNames
 
 BUDGET_S = 0.005
 """Time for fingerprints per cell, both sides together."""
-_SHELL_NAME = re.compile(r"_+|__\w+__|_i+|_i?\d+|_[doxs]h|In|Out|get_ipython|exit|quit|open")
+_SHELL_NAME = re.compile(r"_+|__\w+__|_i+|_i?\d+|_[doxs]h|In|Out|get_ipython|exit|quit|open|_exit_code")
 _FUNCTION_LIMIT = 300
 _ATOMS = (bool, int, float, complex, str, bytes, type(None))
 _NO_STATE = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
@@ -56,10 +56,11 @@ class Footprint:
         self._untracked: set[str] = set()
         self._refitted: set[str] = set()
         self._after: dict[str, Fingerprint] = {}
-        self._reads, used = self._follow()
+        self._reads, through = self._follow()
+        self._rebinds = names.rebinds | (through - names.total.binds)
         self._before: dict[str, Fingerprint] = {}
         deadline = time.perf_counter() + self._half_s
-        for name in self._candidates(used):
+        for name in self._candidates(through):
             self._before_print(name, deadline)
 
     def _follow(self) -> tuple[set[str], set[str]]:
@@ -77,17 +78,16 @@ class Footprint:
                     queue.append(name)
         return {name for name in seen if not _SHELL_NAME.fullmatch(name)}, through
 
-    def _candidates(self, used: set[str]) -> list[str]:
+    def _candidates(self, through: set[str]) -> list[str]:
         total = self._names.total
         chosen = total.stores | total.touches | self._names.rebinds
+        bound = total.binds | through
         if total.calls:
-            chosen |= used
+            chosen |= through
             if "torch" in sys.modules:
                 chosen |= {name for name, value in self._namespace.items() if is_torch_module(value)}
         known = self._namespace
-        return sorted(
-            name for name in chosen if name in known and not _stateless(known[name], name in total.binds)
-        )
+        return sorted(name for name in chosen if name in known and not _stateless(known[name], name in bound))
 
     def _before_print(self, name: str, deadline: float) -> None:
         try:
@@ -99,9 +99,9 @@ class Footprint:
         """Compare; ``ok`` is whether the cell ran to its end."""
         total = self._names.total
         writes, mutates = self._bound(ok), self._changed(ok)
-        same = {name for name in writes & self._names.rebinds if self._is_same_value(name)}
+        same = {name for name in writes & self._rebinds if self._is_same_value(name)}
         writes = (writes - same) | mutates | self._refitted
-        mutates |= (writes & self._names.rebinds) - same
+        mutates |= (writes & self._rebinds) - same
         aliases = self._aliases(mutates)
         reads = self._reads | (mutates & self._identities.keys())
         environ = self._changed_environ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -65,10 +66,10 @@ def deleted_cells(metadata: dict[str, Any]) -> tuple[str, ...]:
 
 def running_info(shell: Any) -> Any | None:
     """The execution info of the cell that runs now, for a recorder that starts in the middle of one."""
-    frame = sys._getframe(1)
+    frame: types.FrameType | None = sys._getframe(1)
     found = None
     while frame is not None:
         if frame.f_code.co_name == "run_cell_async" and frame.f_locals.get("self") is shell:
             found = frame.f_locals.get("info")
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return found

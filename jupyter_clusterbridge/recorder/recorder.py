@@ -8,6 +8,8 @@ import logging
 import os
 import platform
 import sys
+import threading
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -48,6 +50,7 @@ def _guarded(method: F) -> F:
     def safe(self: Recorder, *args: Any) -> None:
         try:
             method(self, *args)
+            self._settle()
         except Exception as error:
             self._fail(error)
 
@@ -77,7 +80,9 @@ class Recorder:
         self.active = False
         self._tell = tell
         self._pid = os.getpid()
+        self._thread = threading.get_ident()
         self._writer: JournalWriter | None = None
+        self._write_error: OSError | None = None
         self._session: Session | None = None
         self._inputs: InputWatch | None = None
         self._info: Any = None
@@ -119,7 +124,8 @@ class Recorder:
                 notebook=self.notebook.name,
             )
         )
-        if not self.active:
+        if self._write_error is not None:
+            self._settle()
             return
         self._session = Session(self.shell, self._writer, root=self.notebook.parent, on_error=self._hook_failed)
         self._session.install()
@@ -137,6 +143,8 @@ class Recorder:
     def _before(self, info: Any) -> None:
         if info.silent or not info.store_history or self._session is None:
             return
+        if threading.get_ident() != self._thread:
+            return  # a subshell: its cells run beside the notebook's
         metadata = request_metadata(self.shell)
         request = self._request_id()
         if self._info is not None:
@@ -182,7 +190,7 @@ class Recorder:
                 self._intervene(
                     InterventionKind.TYPED_INPUT,
                     f"the cell asked a person for input with `{name}`",
-                    "a job has nobody to ask: make the value a parameter, or read a secret from an environment variable",
+                    "a job has nobody to ask: make it a parameter, or read a secret from an environment variable",
                 )
         except Exception as error:
             self._fail(error)
@@ -224,27 +232,31 @@ class Recorder:
         atexit.unregister(self._at_exit)
 
     def _write_failed(self, error: OSError) -> None:
-        self.active = False
+        # called with the writer's lock held, perhaps from a hook in the middle of a cell: act at the next event
+        self._write_error = error
+
+    def _settle(self) -> None:
+        """Stop after a failed write."""
+        error, self._write_error = self._write_error, None
+        if error is None:
+            return
         _log.warning("recording stopped: %s", error)
-        place = self.journal.parent if self.journal is not None else "the journal"
         self._stop_quietly()
-        self._tell(
-            f"recording stopped, {place} cannot be written ({error.strerror or error}); your cells run as before"
-        )
+        place = self.journal.parent if self.journal is not None else "the journal"
+        reason = error.strerror or str(error)
+        self._tell(f"recording stopped, {place} cannot be written ({reason}); your cells run as before")
 
     def _hook_failed(self, error: Exception) -> None:
         _log.error("a part of the recording was turned off: %s: %s", type(error).__name__, error, exc_info=error)
         self._tell(f"a part of the recording was turned off after an error of its own ({type(error).__name__})")
 
     def _fail(self, error: Exception) -> None:
-        if not self.active and self._session is None:
+        if not self.active:
             return
         _log.error("recording stopped after an error of our own", exc_info=error)
         self._stop_quietly()
-        where = self._write_log(error)
-        self._tell(
-            f"recording stopped after an error of its own ({type(error).__name__}){where}; your cells run as before"
-        )
+        name, where = type(error).__name__, self._write_log(error)
+        self._tell(f"recording stopped after an error of its own ({name}){where}; your cells run as before")
 
     def _stop_quietly(self) -> None:
         try:
@@ -253,14 +265,13 @@ class Recorder:
             _log.exception("the recorder could not be taken out in full")
 
     def _write_log(self, error: Exception) -> str:
-        import traceback
-
         if self.journal is None:
             return ""
         path = self.journal.parent / ERROR_LOG
+        text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
         try:
             with path.open("a", encoding="utf-8") as stream:
-                stream.write(f"{utc_now()}\n{''.join(traceback.format_exception(error))}\n")
+                stream.write(f"{utc_now()}\n{text}\n")
         except OSError:
             _log.exception("the error could not be logged in %s", path)
             return ""
@@ -288,7 +299,7 @@ def _status(result: Any, shell: Any) -> tuple[str, str | None]:
         return "interrupted", type(error).__name__
     if error is not None:
         return "error", type(error).__name__
-    if getattr(shell, "exit_now", False) or getattr(shell, "keepkernel_on_exit", None) is not None:
+    if getattr(shell, "exit_now", False):
         return "exit", "SystemExit"
     return "ok", None
 

@@ -1,0 +1,24 @@
+"""Check a notebook file: its journals against its saved cells, and what lint says."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from jupyter_clusterbridge.lint.runner import lint_notebook
+from jupyter_clusterbridge.model.notebook import read_notebook
+from jupyter_clusterbridge.model.state import CheckReport
+from jupyter_clusterbridge.recorder.check import check_notebook
+from jupyter_clusterbridge.runtime.journal import read_journals
+
+
+def check_notebook_file(path: Path) -> CheckReport:
+    """Check a notebook file.
+
+    Raises:
+        NotebookUnreadable, NotebookTooOld, NotPython: the file is no notebook that we can read.
+        JournalUnreadable, DocumentTooNew: a journal beside it is not ours, or of a newer version.
+    """
+    notebook = read_notebook(path)
+    report = check_notebook(notebook, read_journals(path))
+    return dataclasses.replace(report, findings=lint_notebook(notebook))

@@ -1,0 +1,86 @@
+"""The journal against the saved file: the state of each cell, and what a person did that a job will not do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jupyter_clusterbridge.model.notebook import Cell, Notebook
+from jupyter_clusterbridge.model.state import CellReport, CellState, CheckReport, Reason
+from jupyter_clusterbridge.recorder.interventions import find_interventions
+from jupyter_clusterbridge.recorder.names import analyse_cell
+from jupyter_clusterbridge.recorder.reasons import UNSAFE, explain, listed
+from jupyter_clusterbridge.recorder.replay import CellHistory, Replay
+from jupyter_clusterbridge.recorder.runs import match_runs, read_kernels
+from jupyter_clusterbridge.runtime.journal import Journal
+
+
+def check_notebook(notebook: Notebook, journals: Sequence[Journal]) -> CheckReport:
+    """Compare what was recorded with a clean top-to-bottom run of the saved file.
+
+    Args:
+        notebook: the saved file.
+        journals: its journals; those of other roles than ``notebook`` are left out.
+
+    Returns:
+        The state of each code cell and the interventions; ``findings`` is empty, they are lint's.
+    """
+    cells = notebook.code_cells
+    kernels = read_kernels(journals)
+    if not kernels:
+        never = tuple(CellReport(cell.id, cell.index, CellState.NEVER_RUN, False) for cell in cells)
+        return CheckReport(cells=never, recorded=False)
+    match_runs(cells, kernels)
+    replay = Replay(cells, kernels)
+    deleted = {cell_id for kernel in kernels for cell_id in kernel.deleted}
+    reports = tuple(_report(cells, history, deleted) for history in replay.histories)
+    return CheckReport(cells=reports, interventions=find_interventions(cells, kernels, replay.histories, deleted))
+
+
+def unreachable_reasons(report: CheckReport) -> tuple[str, ...]:
+    """Why no clean run of the saved file reaches the recorded state, one sentence for each cause.
+
+    Empty when a clean run reaches it. A cell that only passes on what another diverged cell made is no cause.
+    """
+    diverged = {cell.cell_id for cell in report.cells if cell.state is CellState.DIVERGED}
+    every: list[str] = []
+    causes: list[str] = []
+    for cell in report.cells:
+        for reason in cell.reasons if cell.cell_id in diverged else ():
+            if reason.message.startswith(UNSAFE):
+                continue
+            sentence = f"cell {cell.cell_index}: {reason.message}"
+            every.append(sentence)
+            if reason.cell_id == cell.cell_id or reason.cell_id not in diverged:
+                causes.append(sentence)
+    return tuple(dict.fromkeys(causes or every))
+
+
+def _report(cells: Sequence[Cell], history: CellHistory, deleted: set[str]) -> CellReport:
+    cell = cells[history.position]
+    names = analyse_cell(cell.source)
+    last = history.last
+    if last is None:
+        empty = not names.statements and not names.magics and not cell.source.strip(" \t\n#")
+        state = CellState.CURRENT if empty else CellState.NEVER_RUN
+        return CellReport(cell.id, cell.index, state, False)
+    unsafe = sorted(history.mutates)
+    reasons = [explain(cells, history, mismatch, deleted) for mismatch in history.mismatches]
+    if last.key != names.key:
+        state = CellState.EDITED
+        message = "the cell was edited after its last run; run it again"
+        reasons.insert(0, Reason("source", "source", cell.id, message))
+    else:
+        state = CellState.DIVERGED if reasons else CellState.CURRENT
+    if unsafe:
+        reasons.append(_unsafe_reason(unsafe))
+    return CellReport(cell.id, cell.index, state, bool(unsafe), tuple(reasons))
+
+
+def _unsafe_reason(locations: Sequence[str]) -> Reason:
+    kind, _, name = locations[0].partition(":")
+    them = "it" if len(locations) == 1 else "them"
+    message = (
+        f"{UNSAFE} changes {listed(locations)} once more; create {them} in this cell,"
+        f" or run the cells that create {them} first"
+    )
+    return Reason(kind, name, None, message)

@@ -1,0 +1,140 @@
+"""From journals to runs of cells, and from runs to the cells of the saved file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from jupyter_clusterbridge.model.events import CellEnd, CellStart, FileRead, FileWrite, InterventionSeen
+from jupyter_clusterbridge.model.notebook import Cell
+from jupyter_clusterbridge.model.state import Intervention
+from jupyter_clusterbridge.recorder.names import analyse_cell
+from jupyter_clusterbridge.runtime.journal import Journal
+
+
+@dataclass(eq=False)
+class Run:
+    """One run of one cell in one kernel."""
+
+    kernel: int
+    """Number of the kernel, oldest first."""
+    cell_id: str | None
+    source: str
+    at: str
+    rng_before: dict[str, str]
+    rng_after: dict[str, str] = field(default_factory=dict)
+    status: str = "open"
+    """``ok``, ``error``, ``interrupted``, ``exit``; ``open`` while no end is recorded."""
+    error: str | None = None
+    duration_s: float = 0.0
+    reads: set[str] = field(default_factory=set)
+    writes: set[str] = field(default_factory=set)
+    mutates: set[str] = field(default_factory=set)
+    seen: list[Intervention] = field(default_factory=list)
+    cell: int | None = None
+    """Position among the code cells of the saved file; None when it is not there."""
+
+    @property
+    def key(self) -> str:
+        """Equal for equal code in other formatting."""
+        return analyse_cell(self.source).key
+
+    @property
+    def complete(self) -> bool:
+        """Whether it ran to its end."""
+        return self.status == "ok"
+
+    def shifted_streams(self) -> set[str]:
+        """Random streams that stood elsewhere after the run than before."""
+        after = self.rng_after
+        return {name for name, state in self.rng_before.items() if name in after and after[name] != state}
+
+
+@dataclass
+class Kernel:
+    """All runs in one kernel process."""
+
+    id: str
+    at: str
+    runs: list[Run] = field(default_factory=list)
+    deleted: set[str] = field(default_factory=set)
+    """Ids of cells that the front end reported as deleted."""
+
+
+def read_kernels(journals: Iterable[Journal]) -> list[Kernel]:
+    """Kernels of the notebook side with at least one run, oldest first; journals of one process are joined."""
+    kernels: dict[str, Kernel] = {}
+    for journal in sorted(journals, key=lambda journal: journal.start.at):
+        if journal.start.role != "notebook":
+            continue
+        kernel = kernels.setdefault(journal.start.kernel_id, Kernel(journal.start.kernel_id, journal.start.at))
+        _add_runs(kernel, journal)
+    found = [kernel for kernel in kernels.values() if kernel.runs]
+    for number, kernel in enumerate(found):
+        for run in kernel.runs:
+            run.kernel = number
+    return found
+
+
+def _add_runs(kernel: Kernel, journal: Journal) -> None:
+    by_number: dict[int, Run] = {}
+    for event in journal.events:
+        if isinstance(event, CellStart):
+            run = Run(0, event.cell_id, event.source, event.at, dict(event.rng))
+            by_number[event.run] = run
+            kernel.runs.append(run)
+            kernel.deleted.update(event.deleted_cells)
+        elif isinstance(event, (CellEnd, FileRead, FileWrite, InterventionSeen)) and event.run in by_number:
+            _add_event(by_number[event.run], event)
+
+
+def _add_event(run: Run, event: CellEnd | FileRead | FileWrite | InterventionSeen) -> None:
+    if isinstance(event, InterventionSeen):
+        run.seen.append(event.intervention)
+    elif isinstance(event, FileRead):
+        if f"file:{event.path}" not in run.writes:
+            run.reads.add(f"file:{event.path}")
+    elif isinstance(event, FileWrite):
+        run.writes.add(f"file:{event.path}")
+    else:
+        run.status, run.error, run.duration_s = event.status, event.error, event.duration_s
+        run.rng_after = dict(event.rng)
+        run.reads.update(event.reads)
+        run.writes.update(event.writes)
+        run.mutates.update(event.mutates)
+
+
+def match_runs(cells: Sequence[Cell], kernels: Sequence[Kernel]) -> None:
+    """Set ``cell`` of every run: by id, else by source.
+
+    Front ends that keep no ids, or others than the file, leave runs that only their source can place: all runs of
+    such an id go to the cell whose source one of them had.
+    """
+    by_id = {cell.id: position for position, cell in enumerate(cells)}
+    runs = [run for kernel in kernels for run in kernel.runs]
+    for run in runs:
+        run.cell = by_id.get(run.cell_id) if run.cell_id is not None else None
+    taken = {run.cell for run in runs if run.cell is not None}
+    free: dict[str, list[int]] = {}
+    for position, cell in enumerate(cells):
+        if position not in taken:
+            free.setdefault(analyse_cell(cell.source).key, []).append(position)
+    for kernel in kernels:
+        _match_by_source([run for run in kernel.runs if run.cell is None], free)
+
+
+def _match_by_source(runs: Sequence[Run], free: dict[str, list[int]]) -> None:
+    groups: dict[str, list[Run]] = {}
+    for number, run in enumerate(runs):
+        groups.setdefault(run.cell_id or f"\0{number}", []).append(run)
+    last: dict[str, int] = {}
+    for group in groups.values():
+        key = next((run.key for run in reversed(group) if run.key in free), None)
+        if key is None:
+            continue
+        places = free[key]
+        # equal cells were most likely run in the order of the file
+        place = next((position for position in places if position > last.get(key, -1)), places[-1])
+        last[key] = place
+        for run in group:
+            run.cell = place

@@ -1,0 +1,174 @@
+"""What must not be reported: a clean run, whatever the cells do, and harmless reruns."""
+
+from __future__ import annotations
+
+import pytest
+
+from jupyter_clusterbridge.recorder.check import UNSAFE, unreachable_reasons
+
+MUTATING = (
+    "import random\nxs = []\ntotal = 0",
+    "for i in range(3):\n    xs.append(i)\n    total += i",
+    "def push(value):\n    global total\n    xs.append(value)\n    total = total + value\n    return len(xs)",
+    "push(4)\npush(5)",
+    "random.seed(3)\nnoise = [random.random() for _ in range(3)]",
+    "ys = sorted(xs)\nys.append(random.random())",
+    "class Box:\n    def __init__(self):\n        self.items = list(ys)\n    def grow(self):\n"
+    "        self.items.append(total)\nbox = Box()\nalias = box",
+    "alias.grow()\nbox.grow()",
+    "try:\n    cached\nexcept NameError:\n    cached = len(box.items)",
+    "total = total * 2\ndel noise\nprint(cached, total)",
+)
+
+
+def assert_silent(report, *allowed_kinds):
+    assert [(c.cell_id, c.state.value, c.reasons) for c in report.cells if c.state.value != "current"] == []
+    assert [i for i in report.interventions if i.kind.value not in allowed_kinds] == []
+    assert unreachable_reasons(report) == ()
+    assert all(reason.message.startswith(UNSAFE) for cell in report.cells for reason in cell.reasons)
+
+
+def test_a_clean_run_of_a_mutating_notebook_raises_nothing(bench):
+    one = bench(*MUTATING).run("*")
+    assert all(result.success for result in one.results)
+    assert_silent(one.check())
+
+
+def test_two_clean_runs_with_a_restart_in_between_raise_the_restart_alone(bench):
+    one = bench(*MUTATING).run("*")
+    one.restart()
+    report = one.run("*").check()
+    assert_silent(report, "kernel_restart")
+    assert [i.kind.value for i in report.interventions] == ["kernel_restart"]
+
+
+def test_what_was_done_before_a_restart_does_not_count_after_a_clean_run(bench):
+    one = bench("x = 0", "x += 1", "y = x").run("a", "b", "b", "b", "c")
+    one.restart()
+    assert_silent(one.run("*").check(), "kernel_restart")
+
+
+def test_comments_and_formatting_are_no_edit(bench):
+    one = bench("x = 1", "y = x + 1").run("*")
+    one.edit("a", "# the start\nx  =  (1)\n")
+    assert_silent(one.check())
+
+
+@pytest.mark.parametrize(
+    ("sources", "order"),
+    [
+        (("x = 1", "y = x + 1", "z = y"), "abbbcab"),
+        (("def f(n):\n    return n + 1", "y = f(1)", "z = y"), "abacbc"),
+        (("import json", "s = json.dumps([1])", "print(s)"), "aabbcc"),
+        (("xs = [3, 1]", "ys = sorted(xs)", "print(ys)"), "abbcc"),
+        (("d = {'k': 1}", "d['m'] = 2", "print(d)"), "abbbc"),
+        (("names = ['b', None]", "names = [n for n in names if n]", "n = len(names)"), "abbbc"),
+        (
+            ("class P:\n    size = 3\n    def go(self):\n        return self.size", "p = P()", "v = p.go()"),
+            "abcabc",
+        ),
+        (("cfg = type('C', (), {})()", "cfg.lr = 0.1", "lr = cfg.lr"), "abc"),
+    ],
+)
+def test_reruns_of_cells_that_do_not_accumulate_leave_all_current(bench, sources, order):
+    one = bench(*sources).run(*order)
+    assert all(result.success for result in one.results)
+    assert_silent(one.check(), "rerun")
+
+
+def test_running_all_twice_without_accumulation_leaves_all_current(bench):
+    one = bench("n = 3", "xs = list(range(n))", "xs.append(n)", "s = sum(xs)").run("*", "*")
+    assert_silent(one.check(), "rerun")
+
+
+def test_an_edit_that_was_run_from_there_on_leaves_all_current(bench):
+    one = bench("lr = 0.1", "other = 2", "z = lr * other").run("*").edit("a", "lr = 0.01").run("a", "c")
+    assert_silent(one.check(), "edited_rerun", "rerun")
+
+
+def test_editing_one_of_two_settings_in_a_cell_leaves_readers_of_the_other_current(bench):
+    one = bench("lr = 0.1\nsize = 32", "batch = [0] * size", "step = lr * 2").run("*")
+    one.edit("a", "lr = 0.2\nsize = 32").run("a")
+    assert one.states() == "ccd"
+
+
+def test_an_added_print_does_not_make_readers_diverge(bench):
+    one = bench("x = [1]", "y = x").run("*").edit("a", "x = [1]\nprint(x)\nx").run("a")
+    assert_silent(one.check(), "edited_rerun")
+
+
+def test_moving_independent_cells_in_the_file_leaves_them_current(bench):
+    one = bench("x = 1", "y = 2", "z = x + y").run("*")
+    one.cells = {key: one.cells[key] for key in "bac"}
+    assert [c.state.value for c in one.check().cells] == ["current"] * 3
+
+
+def test_a_deleted_cell_that_nothing_uses_is_no_hidden_state(bench):
+    one = bench("x = 1", "scratch = x * 100", "y = x").run("*").delete("b")
+    assert_silent(one.check())
+
+
+def test_a_cell_pasted_anew_after_its_deletion_is_no_hidden_state(bench):
+    one = bench("x = 1", "y = x").run("*")
+    one.cells = {"k": "x = 1", "b": "y = x"}
+    assert one.check().cells[1].state.value == "current"
+    assert "deleted_cell_state" not in one.kinds()
+
+
+def test_a_cell_that_failed_and_was_repaired_leaves_all_current(bench):
+    one = bench("x = 1", "y = x + missing", "z = x").run("*").edit("b", "y = x + 1").run("b")
+    assert_silent(one.check(), "failed_run", "edited_rerun")
+
+
+def test_a_seeded_cell_may_run_again(bench):
+    one = bench("import random", "random.seed(1)\nv = random.random()", "w = random.random()").run(*"abcbc")
+    assert_silent(one.check(), "rerun")
+
+
+def test_a_function_of_the_notebook_that_seeds_counts_as_a_seed(bench):
+    one = bench(
+        "import random\ndef fix():\n    random.seed(1)", "fix()\nv = random.random()", "w = random.random()"
+    )
+    assert_silent(one.run(*"abcbc").check(), "rerun")
+
+
+def test_names_made_before_recording_began_are_not_held_against_a_cell(bench):
+    one = bench("x = 1", "y = x + 1", "z = y")
+    one.close()
+    one.shell.run_cell("x = 1", store_history=True, cell_id="a")
+    one.recorder.start(one.path)
+    assert one.run("b", "c").states() == "ncc"
+
+
+def test_markdown_and_empty_cells_are_not_called_never_run(bench):
+    assert bench("x = 1", "", "   \n").run("a").states() == "ccc"
+
+
+def test_without_a_journal_nothing_is_known(bench, tmp_path):
+    one = bench("x = 1")
+    report = __import__("jupyter_clusterbridge.recorder.check", fromlist=["x"]).check_notebook(one.save(), ())
+    assert not report.recorded
+    assert [c.state.value for c in report.cells] == ["never_run"]
+    assert unreachable_reasons(report) == ()
+
+
+def test_numpy_and_pandas_cells_that_repeat_themselves_leave_all_current(bench):
+    pytest.importorskip("pandas")
+    one = bench(
+        "import numpy as np\nimport pandas as pd\ndf = pd.DataFrame({'a': [1.0, 2.0, None]})\nbox = np.zeros(4)",
+        "df['b'] = df['a'] * 2\nbox[1] = 5",
+        "df = df.dropna()",
+        "m = df['b'].mean() + box.sum()\ndf.describe()",
+    )
+    assert_silent(one.run(*"abcdccdd").check(), "rerun")
+
+
+def test_an_estimator_may_be_fitted_again(bench):
+    pytest.importorskip("sklearn")
+    one = bench(
+        "from sklearn.linear_model import LogisticRegression\nX, y = [[0.0], [1.0]], [0, 1]",
+        "model = LogisticRegression()",
+        "model.fit(X, y)",
+        "score = model.score(X, y)",
+    )
+    assert_silent(one.run(*"abcccd").check(), "rerun")

@@ -1,0 +1,155 @@
+"""What must be reported: state that no clean run of the saved file reaches."""
+
+from __future__ import annotations
+
+import pytest
+
+from jupyter_clusterbridge.recorder.check import unreachable_reasons
+
+
+def test_a_cell_run_three_times_that_accumulates_makes_itself_and_its_readers_diverge(bench):
+    one = bench("x = 0", "x += 1", "y = x").run(*"abbbc")
+    assert one.states() == "cdd"
+    assert "2 earlier runs" in one.cell("b").reasons[0].message
+    assert "3 times by cell 1" in one.cell("c").reasons[0].message
+    assert len(unreachable_reasons(one.check())) == 1
+
+
+def test_appending_again_diverges(bench):
+    assert bench("xs = []", "xs.append(1)", "n = len(xs)").run(*"abbc").states() == "cdd"
+
+
+def test_a_function_that_changes_a_global_diverges_when_called_again(bench):
+    one = bench("total = 0\ndef bump():\n    global total\n    total += 1", "bump()", "print(total)").run(*"abbc")
+    assert one.states() == "cdd"
+
+
+def test_an_object_that_its_own_method_changes_diverges_when_called_again(bench):
+    one = bench("class B:\n    n = 0\n    def go(self):\n        self.n += 1\nb = B()", "b.go()", "v = b.n")
+    assert one.run(*"abbc").states() == "cdd"
+
+
+def test_a_change_through_another_name_diverges_the_first(bench):
+    one = bench("xs = []\nys = xs", "ys.append(1)", "n = len(xs)").run(*"abbc")
+    assert one.states() == "cdd"
+
+
+def test_a_value_bound_from_its_own_old_value_diverges(bench):
+    assert bench("x = 1", "t = x\nx = t * 2", "y = x").run(*"abbc").states() == "cdd"
+
+
+def test_a_self_changing_cell_is_unsafe_to_rerun_after_a_clean_run(bench):
+    one = bench("x = 0", "x += 1", "y = []\ny.append(x)").run("*")
+    assert [cell.unsafe_to_rerun for cell in one.check().cells] == [False, True, False]
+    assert "`x`" in one.cell("b").reasons[0].message
+
+
+def test_an_edited_cell_is_edited_and_its_readers_diverge_until_they_run_again(bench):
+    one = bench("x = 1", "y = x", "z = 5").run("*").edit("a", "x = 2")
+    assert one.states() == "edc"
+    assert "run cell 0 again" in one.cell("b").reasons[0].message
+    assert one.run("a").states() == "cdc"
+    assert one.run("b").states() == "ccc"
+
+
+def test_a_producer_below_its_reader_diverges_it_and_is_out_of_order(bench):
+    one = bench("x = 1", "y = x", "x = 2").run("a", "c", "b")
+    assert one.states() == "cdc"
+    reason = one.cell("b").reasons[0]
+    assert (reason.kind, reason.name, reason.cell_id) == ("name", "x", "c")
+    assert "cell 2 below" in reason.message
+    assert "from cell 0" in reason.message
+    assert "out_of_order" in one.kinds()
+
+
+def test_a_cell_that_was_never_run_but_would_change_what_others_read_diverges_them(bench):
+    assert bench("x = 1", "x = x * 2", "y = x").run("a", "c").states() == "cnd"
+
+
+def test_state_of_a_deleted_cell_is_named(bench):
+    one = bench("x = 1", "x = 50", "y = x").run("*").delete("b")
+    report = one.check()
+    assert one.states() == "cd"
+    assert "deleted_cell_state" in one.kinds()
+    assert "not in the saved file" in report.cells[1].reasons[0].message
+    assert unreachable_reasons(report)
+
+
+def test_a_name_that_only_a_deleted_cell_made_is_named(bench):
+    one = bench("helper = lambda v: v + 1", "y = helper(1)").run("*").delete("a")
+    assert one.states() == "d"
+    assert one.check().interventions[-1].cell_id == "a"
+
+
+def test_a_shifted_random_stream_diverges_what_draws_from_it(bench):
+    one = bench("import random\nrandom.seed(0)", "a = random.random()", "b = random.random()").run(*"abbc")
+    assert one.states() == "cdd"
+    assert one.cell("c").reasons[0].kind == "rng"
+    assert unreachable_reasons(one.check())
+
+
+def test_a_random_draw_in_a_deleted_cell_is_named(bench):
+    one = bench("import random\nrandom.seed(0)", "random.random()", "b = random.random()").run("*").delete("b")
+    assert one.states() == "cd"
+    assert "python" in one.cell("c").reasons[0].message
+
+
+def test_a_changed_function_diverges_those_who_called_the_old_one(bench):
+    one = bench("k = 1\ndef f():\n    return k", "y = f()").run("*").edit("a", "k = 1\ndef f():\n    return k + 1")
+    assert one.run("a").states() == "cd"
+
+
+def test_a_global_that_a_function_reads_counts_as_read_by_its_caller(bench):
+    one = bench("k = 1", "def f():\n    return k", "y = f()").run("*").edit("a", "k = 2").run("a")
+    assert one.states() == "ccd"
+
+
+def test_an_environment_variable_counts_as_a_location(bench):
+    one = bench("import os\nos.environ['CB_T'] = '1'", "v = os.environ['CB_T']", "os.environ['CB_T'] = '2'")
+    one.run("a", "c", "b")
+    assert one.states() == "cdc"
+    assert one.cell("b").reasons[0].kind == "env"
+
+
+def test_a_half_done_change_of_an_interrupted_cell_diverges_its_rerun(bench):
+    stop = "for i in range(3):\n    xs.append(i)\n    if len(xs) == 2:\n        raise KeyboardInterrupt"
+    one = bench("xs = []", stop, "n = len(xs)").run(*"abbc")
+    assert one.states() == "cdd"
+    assert "interrupt" in one.kinds()
+
+
+def test_an_iterator_that_was_advanced_twice_diverges(bench):
+    assert bench("it = iter([1, 2, 3])", "first = next(it)", "y = first").run(*"abbc").states() == "cdd"
+
+
+def test_a_numpy_array_changed_in_place_twice_diverges(bench):
+    pytest.importorskip("numpy")
+    one = bench("import numpy as np\na = np.ones(3)", "a *= 2", "s = a.sum()").run(*"abbc")
+    assert one.states() == "cdd"
+
+
+def test_a_frame_changed_by_a_function_twice_diverges(bench):
+    pytest.importorskip("pandas")
+    one = bench(
+        "import pandas as pd\ndf = pd.DataFrame({'a': [1, 2]})\ndef double(f):\n    f['a'] = f['a'] * 2",
+        "double(df)",
+        "s = df['a'].sum()",
+    )
+    assert one.run(*"abbc").states() == "cdd"
+
+
+@pytest.mark.torch
+def test_training_twice_diverges_the_model_and_what_is_measured_on_it(bench):
+    pytest.importorskip("torch")
+    one = bench(
+        "import torch\ntorch.manual_seed(0)\nmodel = torch.nn.Linear(2, 1)\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)",
+        "def train():\n    for _ in range(3):\n        optimizer.zero_grad()\n"
+        "        model(torch.ones(4, 2)).pow(2).mean().backward()\n        optimizer.step()",
+        "train()",
+        "with torch.no_grad():\n    value = model(torch.ones(1, 2)).item()",
+    )
+    assert one.run(*"abcd").states() == "cccc"
+    assert one.cell("c").unsafe_to_rerun
+    assert one.run("c", "d").states() == "ccdd"
+    assert {reason.name for reason in one.cell("d").reasons} == {"model"}
