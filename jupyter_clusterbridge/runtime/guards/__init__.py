@@ -1,0 +1,1 @@
+"""Guards, one a file; the interface is :mod:`jupyter_clusterbridge.runtime.guard`."""
