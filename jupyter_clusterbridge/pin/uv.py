@@ -39,8 +39,8 @@ _MISSING = (
 _PIN = re.compile(r"^" + _NAME + r"==(\S+?)(?: ; .*?)?(?: \\)?$")
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+@")
-# the user's own settings for uv must not decide what a bundle holds; where its cache lies may stay
-_KEPT_UV_VARIABLES = {"UV_CACHE_DIR", "UV_OFFLINE"}
+# the user's own settings for uv must not decide what a bundle holds; how it keeps and fetches files may stay
+_KEPT_UV_VARIABLES = {"UV_CACHE_DIR", "UV_HTTP_RETRIES", "UV_OFFLINE"}
 
 
 class Where(enum.Enum):

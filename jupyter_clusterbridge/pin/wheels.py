@@ -26,8 +26,9 @@ _LARGE = 1 << 24
 
 
 def cache_folder() -> Path:
-    """Where wheels that were built here are kept between exports."""
-    return user_cache_path("clusterbridge")
+    """Where wheels that were built here are kept between exports; ``CLUSTERBRIDGE_CACHE`` names another place."""
+    given = os.environ.get("CLUSTERBRIDGE_CACHE")
+    return Path(given) if given else user_cache_path("clusterbridge")
 
 
 def find_local_wheel(name: str, version: str, target: Target, settings: PipSettings) -> Path | None:
