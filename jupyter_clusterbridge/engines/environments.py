@@ -140,12 +140,14 @@ def _install(environment: LockedEnvironment) -> None:
 
 def _uv(*arguments: str) -> None:
     command = [find_uv(), *arguments, "--no-config"]
-    done = subprocess.run(command, env=_variables(), capture_output=True, text=True, errors="replace", check=False)
+    done = subprocess.run(
+        command, env=installer_variables(), capture_output=True, text=True, errors="replace", check=False
+    )
     if done.returncode != 0:
         raise EnvironmentFailed(f"the locked environment could not be installed:\n{_tail(sanitise(done.stderr))}")
 
 
-def _variables() -> dict[str, str]:
+def installer_variables() -> dict[str, str]:
     """The process's variables with pip's index and certificate settings in the installer's own words."""
     anywhere = Target(platform="", machine="", python="", implementation="cpython", glibc=0)
     variables = Resolver(anywhere, read_pip_settings()).environ(Where.ALL)
