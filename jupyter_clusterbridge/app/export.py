@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import tempfile
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from jupyter_clusterbridge.model.environment import Environment
 from jupyter_clusterbridge.model.errors import KernelNotFound
 from jupyter_clusterbridge.model.events import EnvironmentSeen
 from jupyter_clusterbridge.model.findings import Finding, Severity
+from jupyter_clusterbridge.model.lock import BaseImage
 from jupyter_clusterbridge.model.notebook import Notebook
 from jupyter_clusterbridge.model.record import RunRecord
 from jupyter_clusterbridge.model.resources import Resources
@@ -100,8 +102,7 @@ def export_notebook(request: ExportRequest, progress: Progress = _quiet) -> Expo
     report = check_notebook(notebook, journals)
     with tempfile.TemporaryDirectory(prefix="clusterbridge-") as scratch:
         evidence = _evidence(notebook, journals, report, Path(scratch))
-        resolved, python, unknown = _lock(request, notebook, evidence.environment, progress)
-        image = resolve_base_image(request.base_image, python)
+        resolved, image, unknown = _lock(request, notebook, evidence.environment, progress)
         progress("Writing the bundle")
         written = write_bundle(
             BundleInput(
@@ -125,11 +126,11 @@ def export_notebook(request: ExportRequest, progress: Progress = _quiet) -> Expo
 
 def _lock(
     request: ExportRequest, notebook: Notebook, live: Environment | None, progress: Progress
-) -> tuple[ResolvedLock, str, tuple[str, ...]]:
+) -> tuple[ResolvedLock, BaseImage, tuple[str, ...]]:
     """Lock the session's environment, else that of an interpreter.
 
     Returns:
-        The lock, the Python version, and what is not known about the environment.
+        The lock, the base image, and what is not known about the environment.
     """
     unknown: tuple[str, ...] = ()
     if request.python is None and live is not None:
@@ -139,10 +140,13 @@ def _lock(
         progress("Looking at the kernel's interpreter")
         environment, unknown = observe_python(python, ProjectFinder(notebook).find().modules), (_NOT_LIVE,)
     progress("Locking the environment")
-    resolved = resolve(
-        environment, scope=request.scope, platform=request.platform, python=python, progress=progress
-    )
-    return resolved, environment.python, unknown
+    with ThreadPoolExecutor(1) as pool:
+        # a registry may take seconds to answer, or not to
+        image = pool.submit(resolve_base_image, request.base_image, environment.python)
+        resolved = resolve(
+            environment, scope=request.scope, platform=request.platform, python=python, progress=progress
+        )
+        return resolved, image.result(), unknown
 
 
 def _interpreter(notebook: Notebook) -> Path | None:

@@ -1,0 +1,2 @@
+def read(path):
+    return open(path).readlines()
