@@ -5,14 +5,27 @@ from __future__ import annotations
 import ast
 import functools
 import re
+import warnings
 from dataclasses import dataclass
 
 _LINE_MAGIC = re.compile(
-    r"^(?P<indent>\s*)(?:(?P<target>[A-Za-z_][\w.,\s\[\]'\"]*?)\s*=\s*)?(?P<mark>%|!!?)(?P<body>[^%=].*)$"
+    r"^(?P<indent>\s*)(?:(?P<target>[A-Za-z_][\w.,:\s\[\]'\"]*?)\s*=\s*)?(?P<mark>%|!!?)(?P<body>[^%=].*)$"
 )
-_HELP = re.compile(r"^\s*\?{1,2}[A-Za-z_][\w.]*\s*$|^\s*[A-Za-z_%][\w.]*\?{1,2}\s*$")
-_CELL_MAGIC = re.compile(r"^\s*%%(?P<name>\S+)[ \t]*(?P<body>.*)$")
-_PYTHON_CELL_MAGICS = {"time", "timeit", "capture", "prun", "python_cell"}
+_HELP_FIRST = re.compile(r"^\s*\?{1,2}\s*[%\w*]")
+_HELP_LAST = re.compile(r"(?:%{0,2}(?!\d)[\w*]+(?:\.[\w*]+|\[-?\d+\])*)\?{1,2}\s*$")
+_AUTOCALL = re.compile(r"^\s*[,;/][A-Za-z_]")
+_CELL_MAGIC = re.compile(r"^%%(?P<name>\S+)[ \t]*(?P<body>.*)$")
+_PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.|In \[\d+\]:|\.{4,}:)(?: |$)")
+_PYTHON_CELL_MAGICS = {"time", "timeit", "capture", "prun", "memit", "pyinstrument", "scalene", "wandb"}
+_PYTHON_LINE_MAGICS = {"time", "prun"}
+"""Line magics that run the rest of the line as a statement in the user's names."""
+_AUTOMAGIC = frozenset(
+    {"cat", "cd", "conda", "config", "cp", "env", "history", "ll", "load_ext", "ls", "mamba", "man", "matplotlib"}
+    | {"micromamba", "mkdir", "mv", "pip", "pwd", "pylab", "reload_ext", "rm", "rmdir", "run", "time", "timeit"}
+    | {"uv", "who", "whos"}
+)
+"""Line magics that people write without the percent sign, which IPython allows in a cell of one line."""
+_NO_AUTOMAGIC = re.compile(r"\s*(?:[=.(\[,:;+*%|&^<>@!]|[-/]\s|(?:in|is|and|or|not|if|for)\b)")
 
 
 @dataclass(frozen=True)
@@ -48,78 +61,144 @@ class ParsedCell:
 def parse_cell(source: str) -> ParsedCell:
     """Parse a cell; never raises.
 
-    A line magic becomes ``pass`` and ``x = %magic`` becomes ``x = None`` on its own line. The body of a cell
-    magic that runs Python (``%%time``, ``%%capture``, ...) is parsed; that of others (``%%bash``) is not.
+    A line magic becomes ``pass`` and ``x = %magic`` becomes ``x = None`` on its own line; what ``%time`` and
+    ``%prun`` run stays as a statement. The body of a cell magic that runs Python (``%%time``, ``%%capture``, ...)
+    is parsed; that of others (``%%bash``) is not.
+
+    >>> cell = parse_cell("files = !ls\\n%matplotlib inline")
+    >>> cell.python, [magic.name for magic in cell.magics]
+    ('files = None\\npass', ['', 'matplotlib'])
     """
-    if "%" in source or "!" in source or "?" in source:
-        python, magics = _strip(source)
-    else:
-        python, magics = source, ()
+    python, magics = _strip(_clean(source)) if _may_hold_magics(source) else (source, ())
     try:
-        return ParsedCell(ast.parse(python), magics, python)
-    except (SyntaxError, ValueError, RecursionError) as error:
+        return ParsedCell(_parse(python), magics, python)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = error.lineno if isinstance(error, SyntaxError) else None
         message = error.msg if isinstance(error, SyntaxError) else str(error)
-        return ParsedCell(None, magics, python, message, line)
+        return ParsedCell(None, magics, python, message or type(error).__name__, line)
+
+
+def _parse(python: str) -> ast.Module:
+    if "\\" not in python:
+        return ast.parse(python)
+    # Python warns of unknown escapes while it parses; such a warning is the user's, when the cell runs
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(python)
+
+
+def _may_hold_magics(source: str) -> bool:
+    if "%" in source or "!" in source or "?" in source or "\r" in source:
+        return True
+    stripped = source.lstrip("\n")
+    return stripped[:1] in " \t>,;/." or stripped.startswith("In [") or "\n" not in stripped.strip()
+
+
+def _clean(source: str) -> str:
+    """Take out the prompts and the indent of the first line, as IPython does."""
+    lines = source.replace("\r\n", "\n").split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    if _PROMPT.match(first) and not first.startswith("..."):
+        lines = [_PROMPT.sub("", line) for line in lines]
+        first = next((line for line in lines if line.strip()), "")
+    indent = first[: len(first) - len(first.lstrip(" \t"))]
+    if indent:
+        lines = [line.removeprefix(indent) for line in lines]
+    return "\n".join(lines)
 
 
 def _strip(source: str) -> tuple[str, tuple[Magic, ...]]:
     lines = source.split("\n")
     magics: list[Magic] = []
-    first = next((i for i, line in enumerate(lines) if line.strip()), None)
-    cell = _CELL_MAGIC.match(lines[first]) if first is not None else None
-    if first is not None and cell is not None:
-        magics.append(Magic("cell", cell["name"], cell["body"], first + 1))
-        lines[first] = ""
-        if cell["name"] not in _PYTHON_CELL_MAGICS:
-            return "\n".join([""] * len(lines)), tuple(magics)
-    inside = _string_lines("\n".join(lines))
+    if not _strip_cell_magics(lines, magics):
+        return "\n".join([""] * len(lines)), tuple(magics)
+    if not magics:
+        _strip_automagic(lines, magics)
+    quote: str | None = None
+    depth = 0
+    continued = False
     index = 0
     while index < len(lines):
-        used = 1 if index in inside else _strip_line(lines, index, magics)
-        index += used
+        if quote is None and depth == 0 and not continued:
+            used = _strip_line(lines, index, magics)
+            if used:
+                index += used
+                continue
+        quote, depth, continued = _scan(lines[index], quote, depth)
+        index += 1
     return "\n".join(lines), tuple(magics)
 
 
+def _strip_cell_magics(lines: list[str], magics: list[Magic]) -> bool:
+    """Take out the cell magics at the top; returns whether what follows is Python."""
+    for number, line in enumerate(lines):
+        if not line.strip():
+            continue
+        match = _CELL_MAGIC.match(line)
+        if match is None or line.rstrip().endswith("?"):
+            return True
+        magics.append(Magic("cell", match["name"], match["body"].strip(), number + 1))
+        lines[number] = ""
+        if match["name"] not in _PYTHON_CELL_MAGICS:
+            return False
+    return True
+
+
+def _strip_automagic(lines: list[str], magics: list[Magic]) -> None:
+    """Read ``pip install x``, alone in its cell, as ``%pip install x``."""
+    filled = [index for index, line in enumerate(lines) if line.strip()]
+    if len(filled) != 1:
+        return
+    index = filled[0]
+    name, _, rest = lines[index].strip().partition(" ")
+    if name in _AUTOMAGIC and not _NO_AUTOMAGIC.match(rest):
+        magics.append(Magic("line", name, rest.strip(), index + 1))
+        lines[index] = _statement(name, rest.strip()) or "pass"
+
+
 def _strip_line(lines: list[str], index: int, magics: list[Magic]) -> int:
-    """Replace the magic that begins at ``index``, if any; returns how many lines were handled."""
-    match = _LINE_MAGIC.match(lines[index])
-    if match is None:
-        if _HELP.match(lines[index]):
-            lines[index] = "pass"
+    """Replace the magic that begins at ``index``; returns how many lines it has, 0 when there is none."""
+    line = lines[index]
+    if line.rstrip().endswith("?") and "#" not in line and _HELP_LAST.search(line):
+        lines[index] = line[: len(line) - len(line.lstrip())] + "pass"
         return 1
+    match = _LINE_MAGIC.match(line)
+    if match is None:
+        if _HELP_FIRST.match(line) or _AUTOCALL.match(line):
+            lines[index] = line[: len(line) - len(line.lstrip())] + "pass"
+            return 1
+        return 0
     end = index
     while lines[end].endswith("\\") and end + 1 < len(lines):
         end += 1
-    body = " ".join([match["body"], *lines[index + 1 : end + 1]]).replace("\\ ", " ").strip()
+    parts = [match["body"], *lines[index + 1 : end + 1]]
+    body = " ".join(part.removesuffix("\\").strip() for part in parts)
     target = match["target"]
+    statement = None
     if match["mark"] == "%":
         name, _, rest = body.partition(" ")
         magics.append(Magic("line", name, rest.strip(), index + 1, target))
+        statement = _statement(name, rest.strip())
     else:
         magics.append(Magic("shell", "", body, index + 1, target))
-    lines[index] = f"{match['indent']}{target} = None" if target else f"{match['indent']}pass"
-    for extra in range(index + 1, end + 1):
-        lines[extra] = ""
+    replacement = f"{target} = {statement or 'None'}" if target else statement or "pass"
+    lines[index : end + 1] = [match["indent"] + replacement, *[""] * (end - index)]
     return end - index + 1
 
 
-def _string_lines(source: str) -> set[int]:
-    """Indices of lines that begin inside a triple-quoted string or an open bracket, where no magic can be."""
-    inside: set[int] = set()
-    quote: str | None = None
-    depth = 0
-    for number, line in enumerate(source.split("\n")):
-        if quote is not None or depth > 0:
-            inside.add(number)
-        elif _LINE_MAGIC.match(line) or _HELP.match(line):
-            continue
-        quote, depth = _scan(line, quote, depth)
-    return inside
+def _statement(name: str, rest: str) -> str | None:
+    """The Python that a line magic runs in the user's names, if it is Python at all."""
+    if name not in _PYTHON_LINE_MAGICS or not rest or rest.startswith("-"):
+        return None
+    try:
+        _parse(rest)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return rest
 
 
-def _scan(line: str, quote: str | None, depth: int) -> tuple[str | None, int]:
-    """Follow quotes, brackets and comments over one line."""
+def _scan(line: str, quote: str | None, depth: int) -> tuple[str | None, int, bool]:
+    """Follow quotes, brackets and comments over one line; the last value says whether a backslash ends it."""
     position = 0
     while position < len(line):
         if quote is not None:
@@ -131,13 +210,14 @@ def _scan(line: str, quote: str | None, depth: int) -> tuple[str | None, int]:
             continue
         character = line[position]
         if character == "#":
-            break
+            return None, max(depth, 0), False
         if character in "\"'":
             quote = line[position : position + 3] if line.startswith(character * 3, position) else character
             position += len(quote)
             continue
         depth += (character in "([{") - (character in ")]}")
         position += 1
-    if quote is not None and len(quote) == 1:
+    continued = line.endswith("\\")
+    if quote is not None and len(quote) == 1 and not continued:
         quote = None
-    return quote, max(depth, 0)
+    return quote, max(depth, 0), continued and quote is None
