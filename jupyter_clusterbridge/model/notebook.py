@@ -99,9 +99,10 @@ def _kernel(metadata: dict[str, object]) -> tuple[str | None, str]:
     spec = metadata.get("kernelspec")
     info = metadata.get("language_info")
     name = spec.get("name") if isinstance(spec, dict) else None
-    language = info.get("name") if isinstance(info, dict) else None
+    # JupyterLab leaves an empty language in a file that is saved before its kernel has answered
+    language = (info.get("name") if isinstance(info, dict) else None) or None
     if language is None and isinstance(spec, dict):
-        language = spec.get("language")
+        language = spec.get("language") or None
     return (name if isinstance(name, str) else None), (language if isinstance(language, str) else "python")
 
 
