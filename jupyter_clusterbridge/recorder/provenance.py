@@ -60,6 +60,11 @@ class State:
                 queue.extend(self.functions[name].reads if name in self.functions else ())
         return seen
 
+    def seeds(self, effects: Effects) -> set[str]:
+        """Random streams that are set anew, also by functions of the notebook."""
+        called = self.through_functions(effects.reads) & self.functions.keys()
+        return effects.seeds.union(*(self.functions[name].seeds for name in called))
+
 
 def static_access(names: CellNames, modules: set[str]) -> Access:
     """What the syntax tree alone tells, for a cell that never ran to its end."""
@@ -74,9 +79,15 @@ def static_access(names: CellNames, modules: set[str]) -> Access:
     )
 
 
-def run_access(run: Run, resets: set[str]) -> Access:
-    """What a run did, the random streams among it; ``resets`` are the streams that its code sets anew."""
-    seeds = analyse_cell(run.source).total.seeds & run.rng_after.keys()
+def run_access(run: Run, resets: set[str], state: State) -> Access:
+    """What a run did, the random streams among it.
+
+    Args:
+        run: the run.
+        resets: streams that its code was seen to set anew.
+        state: the state before the run, which knows the functions.
+    """
+    seeds = state.seeds(analyse_cell(run.source).total) & run.rng_after.keys()
     shifted = run.shifted_streams()
     drawn = {f"rng:{name}" for name in shifted - seeds - resets}
     return Access(
@@ -120,7 +131,7 @@ def apply(state: State, names: CellNames, access: Access, cell: int | None, run:
         for name in (effects.stores | effects.touches) - effects.binds:
             if f"name:{name}" in access.writes:
                 put(f"name:{name}", made, "partial" if partial else "", *state.terms([f"name:{name}"]))
-        for stream in effects.seeds:
+        for stream in state.seeds(effects):
             if f"rng:{stream}" in access.writes:
                 put(f"rng:{stream}", made)
                 hidden.add(f"rng:{stream}")

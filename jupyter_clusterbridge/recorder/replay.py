@@ -74,17 +74,17 @@ class Replay:
             names = analyse_cell(cell.source)
             modules |= names.total.imports
             found.append(dict(state.versions))
-            apply(state, names, self._usual_access(names.key, cell, modules), position, None)
+            apply(state, names, self._usual_access(names.key, cell, modules, state), position, None)
         return found
 
-    def _usual_access(self, key: str, cell: Cell, modules: set[str]) -> Access:
+    def _usual_access(self, key: str, cell: Cell, modules: set[str], state: State) -> Access:
         """What a cell does in any of its whole runs; what its text says when it had none."""
         runs = self._by_key.get(key)
         if not runs:
             return static_access(analyse_cell(cell.source), modules)
         out = Access()
         for run in runs:
-            access = run_access(run, self._resets[key])
+            access = run_access(run, self._resets[key], state)
             out.reads |= access.reads
             out.writes |= access.writes
             out.mutates |= access.mutates
@@ -93,7 +93,7 @@ class Replay:
     def _kernel_run(self, kernel: Kernel) -> None:
         state = State()
         for run in kernel.runs:
-            own = run_access(run, self._resets.get(run.key, set()))
+            own = run_access(run, self._resets.get(run.key, set()), state)
             expected = self.expected[run.cell] if run.cell is not None else {}
             for location in own.reads & expected.keys():
                 # nobody recorded who made it: before recording began, or out of our sight
