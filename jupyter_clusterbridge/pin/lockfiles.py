@@ -27,6 +27,11 @@ class Entry:
     by_address: bool = False
     """Whether only an extra index has it, so that its file is named by address."""
 
+    @property
+    def has_served_wheel(self) -> bool:
+        """Whether an index has a wheel of it for the target."""
+        return self.served is not None and any(file.filename.endswith(".whl") for file in self.served.files)
+
     def locked(self) -> LockedPackage:
         """This package for the manifest."""
         if self.shipped is not None:
@@ -39,17 +44,17 @@ class Entry:
         return LockedPackage(self.name, self.version, self.source, files, self.loaded)
 
 
-def requirements_text(entries: Iterable[Entry]) -> str:
+def requirements_text(entries: Iterable[Entry], target: Target) -> str:
     """A requirements file for ``pip install --require-hashes --no-deps --find-links wheels -r``."""
-    return "".join(_requirement(entry) for entry in sorted(entries, key=lambda entry: entry.name))
+    return "".join(_requirement(entry, target) for entry in sorted(entries, key=lambda entry: entry.name))
 
 
-def _requirement(entry: Entry) -> str:
+def _requirement(entry: Entry, target: Target) -> str:
     if entry.shipped is not None:
         return requirement_line(entry.name, entry.version, (entry.shipped.sha256,))
     assert entry.served is not None
     if entry.by_address and entry.served.files:
-        file = entry.served.files[0]
+        file = min(entry.served.files, key=lambda file: target.rank(file.filename))
         return _with_hashes(f"{entry.name} @ {file.url}", (file.sha256,))
     return requirement_line(entry.name, entry.version, entry.served.hashes)
 

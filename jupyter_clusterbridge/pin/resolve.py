@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.utils import parse_wheel_filename
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name, parse_wheel_filename
 
 from jupyter_clusterbridge.model.environment import Distribution, Environment
 from jupyter_clusterbridge.model.errors import LockFailed, PackageNotFound
@@ -78,7 +79,7 @@ def resolve(
         LockFailed: an index cannot be reached, or the resolver failed.
     """
     target = target_for(environment, platform)
-    interpreter = Path(sys.executable) if python is None else python
+    interpreter = python if python is not None and python.exists() else Path(sys.executable)
     settings = read_pip_settings(interpreter.parent.parent)
     return _Locking(environment, target, Resolver(target, settings, interpreter), progress).run(scope, imports)
 
@@ -139,7 +140,7 @@ class _Locking:
 
     def _served(self, dist: Distribution, found: Resolved, by_address: bool) -> Entry:
         entry = Entry(found.name, found.version, dist.source, dist.loaded, found, by_address=by_address)
-        if any(file.filename.endswith(".whl") for file in found.files):
+        if entry.has_served_wheel:
             return entry
         shipped = self._obtainer([dist.name]).pure(dist, found.version)
         if shipped is not None:
@@ -194,36 +195,39 @@ class _Locking:
 
     def _add_fresh(self, selection: Selection, replaced: Mapping[str, str]) -> None:
         """Resolve what the environment does not hold: the runtime's needs, and what another platform asks for."""
-        missing = [line for line in selection.missing if line.split(">")[0].split("[")[0] not in self.entries]
+        missing = [
+            line for line in selection.missing if canonicalize_name(Requirement(line).name) not in self.entries
+        ]
         if not missing and not replaced:
             return
-        pins = [f"{entry.name}=={entry.version}" for entry in self.entries.values() if entry.served is not None]
-        wanted = [*pins, *(f"{name}=={version}" for name, version in replaced.items()), *missing]
+        added = [*(f"{name}=={version}" for name, version in replaced.items()), *missing]
         bounds = [f"{d.name}=={_version(d)}" for d in self.environment.distributions if d.source not in DIRECT]
         bounds = [line for line in bounds if "+" not in line]
-        found = self._versions(wanted, bounds, selection)
+        found = self._versions(added, bounds)
         new = {name: version for name, version in found.items() if name not in self.entries}
         served = self.resolver.lookup(new, Where.ALL)
         known = {dist.name: dist for dist in self.environment.distributions}
         for name, pin in sorted(served.items()):
             dist = known.get(name, Distribution(name, pin.version))
             self.entries[name] = Entry(name, pin.version, dist.source, dist.loaded, pin)
-        added = sorted(set(served) - set(replaced))
-        if added and not self.same_platform:
-            listed = ", ".join(f"{name} {served[name].version}" for name in added)
+        strangers = sorted(set(served) - set(replaced))
+        if strangers and not self.same_platform:
+            listed = ", ".join(f"{name} {served[name].version}" for name in strangers)
             self.differences.append(
                 f"Added for {self.target.platform}, not in the notebook's environment: {listed}."
             )
         if lost := sorted(set(new) - set(served)):
             raise PackageNotFound(f"needed for the job and on no package index: {', '.join(lost)}")
 
-    def _versions(self, wanted: list[str], bounds: list[str], selection: Selection) -> dict[str, str]:
+    def _versions(self, added: list[str], bounds: list[str]) -> dict[str, str]:
+        # without a wheel, the resolver would have to run the package's build to see what it needs
+        pins = [f"{entry.name}=={entry.version}" for entry in self.entries.values() if entry.has_served_wheel]
         try:
-            return self.resolver.versions(wanted, [*bounds, *self._pip_constraints()])
+            return self.resolver.versions([*pins, *added], [*bounds, *self._pip_constraints()])
         except Unsolvable as error:
             # an environment may hold versions that contradict each other; what is added need not fit them all
             try:
-                return self.resolver.versions(list(selection.missing), bounds)
+                return self.resolver.versions(added, [f"{e.name}=={e.version}" for e in self.entries.values()])
             except Unsolvable:
                 raise LockFailed(
                     f"the runtime's needs do not fit the notebook's packages: {error.message}"
@@ -249,7 +253,9 @@ class _Locking:
             warnings=tuple(self.warnings),
         )
         wheels = {entry.shipped.path.name: entry.shipped.path for entry in entries if entry.shipped is not None}
-        return ResolvedLock(lock, pylock_text(entries, self.target), requirements_text(entries), wheels)
+        return ResolvedLock(
+            lock, pylock_text(entries, self.target), requirements_text(entries, self.target), wheels
+        )
 
 
 def _version(dist: Distribution) -> str:

@@ -20,6 +20,7 @@ _OLDEST_GLIBC = 28
 _NEWEST_GLIBC = 36
 """That of the default base image; wheels for a newer one need not run there."""
 _UNKNOWN_TO_UV = (29, 30)
+_NO_WHEEL = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,16 @@ class Target:
 
     def accepts(self, filename: str) -> bool:
         """Whether a wheel of this name installs there."""
+        return self.rank(filename) < _NO_WHEEL
+
+    def rank(self, filename: str) -> int:
+        """How well a wheel fits there, 0 being best, in the order in which installers prefer tags."""
         try:
             tags = parse_wheel_filename(filename)[3]
         except InvalidWheelFilename:
-            return False
-        return not tags.isdisjoint(_tags(self.python_minor, self.machine, self.glibc))
+            return _NO_WHEEL
+        order = _tags(self.python_minor, self.machine, self.glibc)
+        return min((order[tag] for tag in tags if tag in order), default=_NO_WHEEL)
 
     def runs_like(self, environment: Environment) -> bool:
         """Whether binaries of that environment run on the target."""
@@ -100,7 +106,7 @@ def target_for(environment: Environment, platform: str) -> Target:
 
 
 @functools.cache
-def _tags(python_minor: str, machine: str, glibc: int) -> frozenset[Tag]:
+def _tags(python_minor: str, machine: str, glibc: int) -> Mapping[Tag, int]:
     major, minor = python_minor.split(".")[:2]
     version = (int(major), int(minor))
     platforms = [f"manylinux_2_{number}_{machine}" for number in range(glibc, 4, -1)]
@@ -110,9 +116,9 @@ def _tags(python_minor: str, machine: str, glibc: int) -> frozenset[Tag]:
         f"manylinux1_{machine}",
         f"linux_{machine}",
     ]
-    found = set(cpython_tags(python_version=version, platforms=platforms))
-    found.update(compatible_tags(python_version=version, interpreter=f"cp{major}{minor}", platforms=platforms))
-    return frozenset(found)
+    found = [*cpython_tags(python_version=version, platforms=platforms)]
+    found += compatible_tags(python_version=version, interpreter=f"cp{major}{minor}", platforms=platforms)
+    return {tag: place for place, tag in reversed(list(enumerate(found)))}
 
 
 def marker_environment(target: Target, extra: str = "") -> Mapping[str, str]:
