@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -154,8 +155,10 @@ def _runtime_for(python: Path) -> Iterator[str | None]:
         yield None
         return
     with tempfile.TemporaryDirectory(prefix="clusterbridge-") as scratch:
-        # a wheel without compiled parts can be imported as it is
-        yield os.fspath(build_runtime_wheel(Path(scratch)))
+        site = Path(scratch) / "site"
+        with zipfile.ZipFile(build_runtime_wheel(Path(scratch))) as wheel:
+            wheel.extractall(site)
+        yield os.fspath(site)
 
 
 def _missing_modules(python: Path, names: list[str]) -> list[str]:
