@@ -109,7 +109,8 @@ def export_notebook(request: ExportRequest, progress: Progress = _quiet) -> Expo
                 notebook=notebook,
                 raw=raw,
                 lock=resolved,
-                base_image=image,
+                # why there is no digest depends on the network of the moment, and the bundle must not
+                base_image=dataclasses.replace(image, reason=None),
                 parameters=parameters,
                 baseline=evidence.baseline,
                 journals=evidence.journals,
@@ -120,7 +121,7 @@ def export_notebook(request: ExportRequest, progress: Progress = _quiet) -> Expo
             request.output,
         )
     manifest = written.manifest
-    warnings = (*_warnings(notebook, manifest, findings, report), *written.warnings)
+    warnings = (*_warnings(notebook, image, manifest, findings, report), *written.warnings)
     return ExportResult(written.folder, manifest, findings, tuple(dict.fromkeys(warnings)))
 
 
@@ -207,14 +208,18 @@ def _as_if_done(record: RunRecord, notebook: Notebook) -> RunRecord:
 
 
 def _warnings(
-    notebook: Notebook, manifest: BundleManifest, findings: tuple[Finding, ...], report: CheckReport
+    notebook: Notebook,
+    image: BaseImage,
+    manifest: BundleManifest,
+    findings: tuple[Finding, ...],
+    report: CheckReport,
 ) -> list[str]:
     """What a person should read first, before the findings."""
     warnings = [*manifest.lock.warnings]
-    if manifest.base_image.floating:
+    if image.floating:
         warnings.append(
-            f"The base image {manifest.base_image.ref} has no digest ({manifest.base_image.reason}), so it may be "
-            "another one tomorrow. Name one that a registry or the local engine has with --base-image."
+            f"The base image {image.ref} has no digest ({image.reason}), so it may be another one tomorrow. "
+            "Name one that a registry or the local engine has with --base-image."
         )
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     warnings.extend(f"cell {finding.cell_index}: {finding.message} {finding.remedy}" for finding in errors)
