@@ -38,6 +38,15 @@ class JobRecording:
         api.set_sink(self.session)
         atexit.register(self.finish)
 
+    def stop(self) -> None:
+        """Undo what :meth:`start` did; the journal stays open."""
+        for event, callback in (("pre_run_cell", self._before), ("post_run_cell", self._after)):
+            if callback in self._shell.events.callbacks[event]:
+                self._shell.events.unregister(event, callback)
+        self.session.uninstall()
+        api.set_sink(None)
+        atexit.unregister(self.finish)
+
     def finish(self) -> None:
         """Write the end of the kernel; a forked child does nothing."""
         if os.getpid() == self._pid:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import sys
-import tempfile
 import threading
 import time
 from dataclasses import dataclass, field
@@ -190,9 +189,7 @@ class FilesHook(Hook):
             return
         try:
             status = os.stat(path)
-        except OSError:
-            if not path.startswith(tempfile.gettempdir() + os.sep):
-                self.sink.emit(FileRead(run, name, 0, None))
+        except OSError:  # it was looked for and not found, or is gone again: nothing that a job could be given
             return
         if not os.path.isfile(path):
             return
@@ -209,7 +206,8 @@ class FilesHook(Hook):
         found = []
         for name in sorted(fresh):
             source = getattr(sys.modules.get(name), "__file__", None)
-            if not isinstance(source, str) or not source.endswith(".py"):
+            # some modules that are made in memory name a file without a folder
+            if not isinstance(source, str) or not source.endswith(".py") or not os.path.isabs(source):
                 continue
             path = os.path.abspath(source)
             if name.split(".")[0] in ("jupyter_clusterbridge", "clusterbridge") or not self._places.inside(path):

@@ -11,6 +11,7 @@ from jupyter_clusterbridge.model.evidence import RowKind, loss_bits
 from jupyter_clusterbridge.runtime.fingerprint import CAP, Fingerprint
 from jupyter_clusterbridge.runtime.hooks import EvidenceSink, Hook
 from jupyter_clusterbridge.runtime.patches import Patches
+from jupyter_clusterbridge.runtime.untraced import untraced
 
 
 class TorchHook(Hook):
@@ -36,10 +37,10 @@ class TorchHook(Hook):
             return
         self._torch = torch = sys.modules["torch"]
         self._patches.replace(torch.autograd, "backward", self._wrap)
-        optimizer = torch.optim.optimizer
+        optimizer: Any = sys.modules["torch.optim.optimizer"]  # torch.optim hides it
         self._handles = [
-            optimizer.register_optimizer_step_pre_hook(self._before_step),
-            optimizer.register_optimizer_step_post_hook(self._after_step),
+            optimizer.register_optimizer_step_pre_hook(untraced(torch, self._before_step)),
+            optimizer.register_optimizer_step_post_hook(untraced(torch, self._after_step)),
         ]
 
     def uninstall(self) -> None:
@@ -58,9 +59,7 @@ class TorchHook(Hook):
                 self.guarded(self._losses, args, kwargs)
             return original(*args, **kwargs)
 
-        # torch.compile must break its graph here, as it does at the unpatched function, and not trace our code
-        backward._torchdynamo_disable = True  # type: ignore[attr-defined]
-        return backward
+        return untraced(self._torch, backward)
 
     def _losses(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         roots = args[0] if args else kwargs.get("tensors")
@@ -97,10 +96,6 @@ class TorchHook(Hook):
             return
         a, b = _hash_weights(parameters)
         self.sink.row(RowKind.WEIGHTS, a, b)
-
-    # the handles of the step hooks keep these bound methods; torch.compile must not trace them either
-    _before_step._torchdynamo_disable = True  # type: ignore[attr-defined]
-    _after_step._torchdynamo_disable = True  # type: ignore[attr-defined]
 
 
 def _hash_weights(parameters: list[Any]) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from jupyter_clusterbridge.model.evidence import RowKind
 from jupyter_clusterbridge.runtime.fingerprint import content_hash, index_hash
 from jupyter_clusterbridge.runtime.hooks import EvidenceSink, Hook
 from jupyter_clusterbridge.runtime.patches import Patches
+from jupyter_clusterbridge.runtime.untraced import untraced
 
 
 class _Iteration:
@@ -77,7 +78,7 @@ class TorchLoaderHook(Hook):
                     self.guarded(note, iterator, result)
                 return result
 
-            return early if before else late
+            return untraced(sys.modules["torch"], early if before else late)
 
         return wrap
 
