@@ -25,7 +25,7 @@ class LiveNotebook:
         self.path = path
         self.notebook = nbformat.read(path, as_version=4)
         self._timeout_s = timeout_s
-        self._manager = KernelManager(kernel_name="python3")
+        self._manager = KernelManager(kernel_name="python3", transport="ipc")
         self._environment = {**os.environ, "JPY_SESSION_NAME": str(path), **(environment or {})}
         self._client: Any = None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from jupyter_clusterbridge.model.errors import NotebookUnreadable
 from jupyter_clusterbridge.recorder.recorder import Recorder
 
 _recorders: dict[int, Recorder] = {}
@@ -37,3 +38,23 @@ def current_recorder(shell: Any) -> Recorder | None:
     """The recorder that is active in a kernel, if any."""
     recorder = _recorders.get(id(shell))
     return recorder if recorder is not None and recorder.active and recorder.shell is shell else None
+
+
+def recorded_notebook(shell: Any) -> Path:
+    """The file of the notebook that is recorded in a kernel.
+
+    Raises:
+        NotebookUnreadable: nothing is recorded, or the front end did not tell which file it is.
+    """
+    recorder = current_recorder(shell)
+    if recorder is None or recorder.notebook is None:
+        raise NotebookUnreadable(
+            "Nothing is recorded in this kernel.", hint="Load the extension with: %load_ext clusterbridge"
+        )
+    if not recorder.notebook.is_file():
+        raise NotebookUnreadable(
+            f"{recorder.notebook.name}: there is no saved notebook of that name.",
+            hint="Save the notebook; where the front end does not tell its name, set the environment variable "
+            "JPY_SESSION_NAME to its path before the kernel starts.",
+        )
+    return recorder.notebook

@@ -75,5 +75,5 @@ def status_lines(status: NotebookStatus) -> Iterator[str]:
     ]
     yield f"recorded  {', '.join(parts)}"
     yield "What a cluster will not forgive:"
-    yield from (f"  {line}" for line in check_lines(status.report))
+    yield from (f"  {line}" for line in check_lines(status.report, unsafe=False))
     yield from (f"  {line}" for line in finding_lines(status.report.findings))

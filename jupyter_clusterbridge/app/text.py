@@ -41,18 +41,23 @@ def _place(finding: Finding) -> str:
     return ":".join(parts)
 
 
-def check_lines(report: CheckReport) -> Iterator[str]:
-    """The state part of a check, one line each."""
+def check_lines(report: CheckReport, *, unsafe: bool = True) -> Iterator[str]:
+    """The state part of a check, one line each.
+
+    Args:
+        report: what check found.
+        unsafe: whether cells are named whose only mark is that they should not be run again.
+    """
     if not report.recorded:
         yield "Nothing was recorded for this notebook; load the extension with: %load_ext clusterbridge"
         return
     current = sum(cell.state is CellState.CURRENT for cell in report.cells)
     yield f"{current} of {len(report.cells)} code cells are as a clean run would leave them."
     for cell in report.cells:
-        if cell.state is CellState.CURRENT and not cell.unsafe_to_rerun:
+        if cell.state is CellState.CURRENT and not (cell.unsafe_to_rerun and unsafe):
             continue
-        unsafe = ", unsafe to rerun" if cell.unsafe_to_rerun else ""
-        yield f"cell {cell.cell_index}: {cell.state.value.replace('_', ' ')}{unsafe}"
+        mark = ", unsafe to rerun" if cell.unsafe_to_rerun else ""
+        yield f"cell {cell.cell_index}: {cell.state.value.replace('_', ' ')}{mark}"
         yield from (f"    {reason.message}" for reason in cell.reasons)
     for intervention in report.interventions:
         yield f"{intervention.kind.value.replace('_', ' ')}: {intervention.message}"

@@ -43,8 +43,6 @@ def _parser() -> _Parser:
     compare = commands.add_parser("compare", help="say whether a run is still the model that was tested")
     compare.add_argument("baseline", metavar="RUN_OR_BUNDLE")
     compare.add_argument("run")
-    quiet = commands.add_parser("quiet", help="silence the messages below cells")
-    quiet.add_argument("setting", nargs="?", choices=["on", "off"], default="on")
     return parser
 
 
@@ -117,16 +115,9 @@ def _compare(shell: InteractiveShell, options: argparse.Namespace) -> None:
         print(line)
 
 
-def _quiet(shell: InteractiveShell, options: argparse.Namespace) -> None:
-    from jupyter_clusterbridge.app.record import set_quiet
-
-    set_quiet(shell, options.setting == "on")
-
-
 _COMMANDS: dict[str, Callable[[InteractiveShell, argparse.Namespace], None]] = {
     "status": _status,
     "check": _check,
     "export": _export,
     "compare": _compare,
-    "quiet": _quiet,
 }
