@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from jupyter_clusterbridge.model.errors import PackageNotFound
+from jupyter_clusterbridge.pin.folders import cache_folder
 from jupyter_clusterbridge.pin.uv import Resolver, Where, find_uv, run_tool, sanitise
-from jupyter_clusterbridge.pin.wheels import cache_folder, normalise_wheel
+from jupyter_clusterbridge.pin.wheels import normalise_wheel
 
 _SKIPPED = {
     ".git", ".hg", ".venv", "venv", "env", ".tox", ".nox", "node_modules", "__pycache__", ".mypy_cache",

@@ -12,9 +12,10 @@ from packaging.utils import parse_wheel_filename
 from jupyter_clusterbridge.model.environment import Distribution, SourceKind
 from jupyter_clusterbridge.model.errors import PackageNotFound
 from jupyter_clusterbridge.pin.build import build_commit, build_project
+from jupyter_clusterbridge.pin.folders import cache_folder
 from jupyter_clusterbridge.pin.installed import Place, changed_files, repack, wheel_tag
 from jupyter_clusterbridge.pin.uv import Resolver
-from jupyter_clusterbridge.pin.wheels import cache_folder, find_local_wheel, is_wheel_of, wheel_digest
+from jupyter_clusterbridge.pin.wheels import find_local_wheel, is_wheel_of, wheel_digest
 
 DIRECT = frozenset({SourceKind.EDITABLE, SourceKind.DIRECTORY, SourceKind.GIT, SourceKind.WHEEL, SourceKind.URL})
 """Sources that are never looked up on an index: a package of the same name there is another one."""

@@ -17,7 +17,10 @@ from urllib.parse import unquote
 
 from packaging.utils import canonicalize_name
 
+from jupyter_clusterbridge.model.codec import Json, to_json
 from jupyter_clusterbridge.model.errors import LockFailed
+from jupyter_clusterbridge.pin.answers import remembered
+from jupyter_clusterbridge.pin.folders import cache_folder
 from jupyter_clusterbridge.pin.pip_config import PipSettings, is_remote, without_credentials
 from jupyter_clusterbridge.pin.target import Target
 
@@ -125,8 +128,13 @@ class Resolver:
             Unsolvable: no set of versions fits.
             LockFailed: see :meth:`lookup`.
         """
-        text = self._compile(requirements, Where.ALL, constraints=constraints)
-        return {name: version for name, (version, _) in _parse_listing(text).items()}
+
+        def ask() -> dict[str, str]:
+            text = self._compile(requirements, Where.ALL, constraints=constraints)
+            return {name: version for name, (version, _) in _parse_listing(text).items()}
+
+        question = self._question("versions", [*requirements, "", *constraints], Where.ALL)
+        return remembered(self._answers, question, str, ask)
 
     def _halves(self, pins: Mapping[str, str], where: Where) -> dict[str, Resolved]:
         """The resolver blames none by name: halve until the culprits stand alone."""
@@ -138,10 +146,28 @@ class Resolver:
 
     def _pins(self, pins: Mapping[str, str], where: Where) -> dict[str, Resolved]:
         lines = [f"{name}=={version}" for name, version in sorted(pins.items())]
+        return remembered(
+            self._answers, self._question("pins", lines, where), Resolved, lambda: self._ask(lines, where)
+        )
+
+    def _ask(self, lines: Sequence[str], where: Where) -> dict[str, Resolved]:
         with ThreadPoolExecutor(2) as pool:
             listing = pool.submit(self._compile, lines, where, "--no-deps", "--generate-hashes")
             document = pool.submit(self._compile, lines, where, "--no-deps", "--format", "pylock.toml")
             return _merge(_parse_listing(listing.result()), tomllib.loads(document.result()))
+
+    @property
+    def _answers(self) -> Path:
+        return cache_folder() / "answers"
+
+    def _question(self, kind: str, lines: Sequence[str], where: Where) -> Json:
+        return [
+            kind,
+            *lines,
+            self.target.resolver_platform,
+            self.target.python,
+            to_json(_index_variables(self.settings, where)),
+        ]
 
     def _compile(self, lines: Sequence[str], where: Where, *options: str, constraints: Sequence[str] = ()) -> str:
         with tempfile.TemporaryDirectory(prefix="clusterbridge-") as folder:

@@ -14,21 +14,15 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
-from platformdirs import user_cache_path
 
 from jupyter_clusterbridge.model.canonical import digest_file
 from jupyter_clusterbridge.model.files import explain_os_error, write_atomic
+from jupyter_clusterbridge.pin.folders import cache_folder
 from jupyter_clusterbridge.pin.pip_config import PipSettings
 from jupyter_clusterbridge.pin.target import Target
 
 _HREF = re.compile(r"""href\s*=\s*["']([^"'#]+)""", re.IGNORECASE)
 _LARGE = 1 << 24
-
-
-def cache_folder() -> Path:
-    """Where wheels that were built here are kept between exports; ``CLUSTERBRIDGE_CACHE`` names another place."""
-    given = os.environ.get("CLUSTERBRIDGE_CACHE")
-    return Path(given) if given else user_cache_path("clusterbridge")
 
 
 def find_local_wheel(name: str, version: str, target: Target, settings: PipSettings) -> Path | None:

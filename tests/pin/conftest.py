@@ -78,8 +78,12 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> SmallEnvironment:
 
 
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of built wheels of the test's own."""
-    folder = tmp_path_factory.mktemp("cache")
-    monkeypatch.setenv("CLUSTERBRIDGE_CACHE", str(folder))
-    return folder
+def session_cache(shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep out of the user's cache."""
+    monkeypatch.setenv("CLUSTERBRIDGE_CACHE", str(shared_cache))
+
+
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache for the tests of this folder, so that indexes are asked once."""
+    return tmp_path_factory.mktemp("cache")

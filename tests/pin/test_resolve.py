@@ -34,12 +34,10 @@ def observed(small: SmallEnvironment) -> Environment:
 
 
 @pytest.fixture(scope="module")
-def locked(
-    observed: Environment, small: SmallEnvironment, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[ResolvedLock]:
+def locked(observed: Environment, small: SmallEnvironment, shared_cache: Path) -> Iterator[ResolvedLock]:
     """Its lock for the platform it is on."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CLUSTERBRIDGE_CACHE", str(tmp_path_factory.mktemp("lock-cache")))
+        patch.setenv("CLUSTERBRIDGE_CACHE", str(shared_cache))
         yield resolve(observed, python=small.python)
 
 
@@ -236,7 +234,8 @@ def test_an_index_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch)
     assert "s3cret" not in caught.value.message
 
 
-def test_settings_of_the_resolver_itself_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_of_the_resolver_itself_do_not_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CLUSTERBRIDGE_CACHE", str(tmp_path))
     monkeypatch.setenv("UV_DEFAULT_INDEX", "http://127.0.0.1:9/simple")
     monkeypatch.setenv("UV_EXCLUDE_NEWER", "2001-01-01")
     assert packages(resolve(plain(Distribution("six", "1.17.0", loaded=True))))["six"] == "1.17.0"
