@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from jupyter_clusterbridge.lint.scope import KNOWN_NAMES, NameRead, Scope, import_aliases
+from jupyter_clusterbridge.lint.scope import KNOWN_NAMES, FunctionNames, NameRead, Scope, import_aliases
 from jupyter_clusterbridge.model.notebook import Cell, Notebook
 from jupyter_clusterbridge.runtime.source import Magic, ParsedCell, parse_cell
 
@@ -120,8 +120,8 @@ class NotebookContext:
     """What the notebook's imported names stand for."""
     defined: dict[str, int] = field(default_factory=dict)
     """Names bound by the cells before the one that is walked, with the index of the first cell."""
-    functions: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Names that each function of the notebook reads from the outside, with the line."""
+    functions: dict[str, FunctionNames] = field(default_factory=dict)
+    """What the functions that stand at the top level of a cell need from the outside."""
     constants: dict[str, object] = field(default_factory=dict)
     """Constant that a name was last bound to at top level."""
     opaque_from: int | None = None

@@ -53,10 +53,24 @@ class Scope:
     binds: set[str] = field(default_factory=set)
     reads: dict[str, int] = field(default_factory=dict)
     """Line of the first read of each name that the scope reads."""
+    nested: dict[str, int] = field(default_factory=dict)
+    """The same for names that only functions within the scope read, when they run."""
+    calls: set[str] = field(default_factory=set)
+    """Names that the scope itself calls."""
     outer: set[str] = field(default_factory=set)
     """Names declared ``global`` or ``nonlocal``."""
     aliases: dict[str, str] = field(default_factory=dict)
     """What the names imported here stand for."""
+
+
+@dataclass(frozen=True)
+class FunctionNames:
+    """What a call of a function of the notebook needs from the outside."""
+
+    reads: frozenset[str]
+    """Names that its own body reads."""
+    calls: frozenset[str]
+    """Those of them that it calls."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 
 from jupyter_clusterbridge.lint.context import CellContext
-from jupyter_clusterbridge.lint.scope import NameRead, Scope, always_known, import_aliases, words
+from jupyter_clusterbridge.lint.scope import FunctionNames, NameRead, Scope, always_known, import_aliases, words
 
 Handler = Callable[[ast.AST, CellContext], None]
 
@@ -168,22 +168,29 @@ def bind(name: str, line: int, cell: CellContext, alias: str | None = None) -> N
 
 def _close_scope(cell: CellContext) -> None:
     scope = cell.scopes.pop()
-    free = {name: line for name, line in scope.reads.items() if name not in scope.binds or name in scope.outer}
     outer = cell.scopes[-1]
-    deferred = scope.deferred
+    reads = _free(scope, scope.reads)
+    nested = _free(scope, scope.nested)
     if len(cell.scopes) > 1:
-        for name, line in free.items():
-            outer.reads.setdefault(name, line)
+        into = outer.nested if scope.deferred else outer.reads
+        for name, line in reads.items():
+            into.setdefault(name, line)
+        for name, line in nested.items():
+            outer.nested.setdefault(name, line)
         return
     if isinstance(scope.node, _FUNCTIONS):
-        cell.notebook.functions[scope.node.name] = free
-    for name, line in free.items():
-        read_name(name, line, cell, deferred=deferred or _is_class(scope))
+        cell.notebook.functions[scope.node.name] = FunctionNames(
+            frozenset(reads), frozenset(scope.calls & set(reads))
+        )
+    for name, line in reads.items():
+        read_name(name, line, cell, deferred=scope.deferred)
+    for name, line in nested.items():
+        read_name(name, line, cell, deferred=True)
 
 
-def _is_class(scope: Scope) -> bool:
-    # what a class body reads cannot be told from what its methods read once their scopes are merged
-    return isinstance(scope.node, ast.ClassDef)
+def _free(scope: Scope, reads: dict[str, int]) -> dict[str, int]:
+    """The names that a scope reads from outside of it."""
+    return {name: line for name, line in reads.items() if name not in scope.binds or name in scope.outer}
 
 
 def read_name(name: str, line: int, cell: CellContext, *, via: str | None = None, deferred: bool = False) -> None:
@@ -273,21 +280,26 @@ def _enter_call(node: ast.AST, cell: CellContext) -> None:
     cell.callee = cell.resolve(node.func)
     if cell.callee in ("builtins.exec", "builtins.globals"):
         _opaque(cell)
-    if len(cell.scopes) == 1 and isinstance(node.func, ast.Name) and node.func.id in cell.notebook.functions:
+    if not isinstance(node.func, ast.Name):
+        return
+    cell.scopes[-1].calls.add(node.func.id)
+    if len(cell.scopes) == 1 and node.func.id in cell.notebook.functions:
         for name in _reached_names(node.func.id, cell):
             read_name(name, node.lineno, cell, via=node.func.id)
 
 
 def _reached_names(function: str, cell: CellContext) -> list[str]:
-    """Names from outside that a call of the function reads, through the notebook's functions it calls."""
-    seen: dict[str, None] = {}
+    """Names from outside that a call of the function reads, also through the functions that it calls."""
+    names: dict[str, None] = {}
+    seen = {function}
     todo = [function]
     while todo:
-        for name in cell.notebook.functions.get(todo.pop(), ()):
-            if name not in seen:
-                seen[name] = None
-                todo.append(name)
-    return list(seen)
+        needs = cell.notebook.functions[todo.pop()]
+        names.update(dict.fromkeys(sorted(needs.reads)))
+        further = [name for name in sorted(needs.calls) if name in cell.notebook.functions and name not in seen]
+        seen.update(further)
+        todo += further
+    return list(names)
 
 
 def _enter_outer(node: ast.AST, cell: CellContext) -> None:

@@ -8,8 +8,10 @@ import re
 import warnings
 from dataclasses import dataclass
 
+_TARGET = r"\*?[A-Za-z_]\w*(?:\.\w+|\[[^\[\]]*\])*"
 _LINE_MAGIC = re.compile(
-    r"^(?P<indent>\s*)(?:(?P<target>[A-Za-z_][\w.,:\s\[\]'\"]*?)\s*=\s*)?(?P<mark>%|!!?)(?P<body>[^%=].*)$"
+    rf"^(?P<indent>\s*)(?:(?P<target>{_TARGET}(?:\s*,\s*{_TARGET})*\s*,?(?:\s*:[^=]+?)?)\s*=\s*)?"
+    r"(?P<mark>%|!!?)(?P<body>[^%=].*)$"
 )
 _HELP_FIRST = re.compile(r"^\s*\?{1,2}\s*[%\w*]")
 _HELP_LAST = re.compile(r"(?:%{0,2}(?!\d)[\w*]+(?:\.[\w*]+|\[-?\d+\])*)\?{1,2}\s*$")
@@ -159,7 +161,13 @@ def _strip_automagic(lines: list[str], magics: list[Magic]) -> None:
 def _strip_line(lines: list[str], index: int, magics: list[Magic]) -> int:
     """Replace the magic that begins at ``index``; returns how many lines it has, 0 when there is none."""
     line = lines[index]
-    if line.rstrip().endswith("?") and "#" not in line and _HELP_LAST.search(line):
+    # a string that is left open here is the beginning of a text that happens to ask something
+    if (
+        line.rstrip().endswith("?")
+        and "#" not in line
+        and _HELP_LAST.search(line)
+        and _scan(line, None, 0) == (None, 0, False)
+    ):
         lines[index] = line[: len(line) - len(line.lstrip())] + "pass"
         return 1
     match = _LINE_MAGIC.match(line)
@@ -173,7 +181,7 @@ def _strip_line(lines: list[str], index: int, magics: list[Magic]) -> int:
         end += 1
     parts = [match["body"], *lines[index + 1 : end + 1]]
     body = " ".join(part.removesuffix("\\").strip() for part in parts)
-    target = match["target"]
+    target = match["target"].strip() if match["target"] else None
     statement = None
     if match["mark"] == "%":
         name, _, rest = body.partition(" ")

@@ -133,7 +133,9 @@ def test_a_magic_without_its_percent_sign_is_read_in_a_cell_of_one_line(source: 
     assert [magic.name for magic in cell.magics] == [source.split()[0]]
 
 
-@pytest.mark.parametrize("source", ["ls = 3", "ls.append(2)", "time - start", "env[0]", "run(x)", "x = 1\nls", "who is me"])
+@pytest.mark.parametrize(
+    "source", ["ls = 3", "ls.append(2)", "time - start", "env[0]", "run(x)", "x = 1\nls", "who is me"]
+)
 def test_a_name_of_the_users_is_no_magic(source: str) -> None:
     assert parse_cell(source).magics == ()
 
@@ -151,7 +153,19 @@ def test_an_error_names_its_line(source: str, line: int) -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["x = '\x00'", "x = '\ud800'", "(" * 5000, "x" + ".a" * 100_000, "-" * 50_000 + "1", "\\", "'''", "%", "%%", "!", "?"],
+    [
+        "x = '\x00'",
+        "x = '\ud800'",
+        "(" * 5000,
+        "x" + ".a" * 100_000,
+        "-" * 50_000 + "1",
+        "\\",
+        "'''",
+        "%",
+        "%%",
+        "!",
+        "?",
+    ],
     ids=["null", "surrogate", "brackets", "attributes", "signs", "backslash", "quotes", "%", "%%", "!", "?"],
 )
 def test_parsing_never_raises(source: str) -> None:

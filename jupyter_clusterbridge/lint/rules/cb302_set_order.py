@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from jupyter_clusterbridge.lint.calls import base_name, method
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.model.findings import Confidence
@@ -13,7 +14,6 @@ _ORDERING = {
     "builtins.list",
     "builtins.tuple",
     "builtins.enumerate",
-    "builtins.iter",
     "builtins.zip",
     "numpy.array",
 }
@@ -21,6 +21,7 @@ _ORDERLESS = {
     "builtins.sorted", "builtins.set", "builtins.frozenset", "builtins.len", "builtins.sum", "builtins.any",
     "builtins.all", "builtins.min", "builtins.max", "collections.Counter",
 }  # fmt: skip
+_MEMBERSHIP = {"isin", "drop", "difference", "union", "intersection", "issubset", "issuperset", "update", "count"}
 _SET_METHODS = {"union", "intersection", "difference", "symmetric_difference"}
 
 
@@ -29,7 +30,7 @@ class SetOrder(Rule):
 
     ## What it does
 
-    Reports `list(...)`, `tuple(...)`, `enumerate(...)`, list and dict comprehensions and loops that append,
+    Reports `list(...)`, `tuple(...)`, `enumerate(...)`, list comprehensions and loops that append,
     over a value that is a set, also through a name. Sets of numbers written out in the source are left
     alone, since their order is fixed.
 
@@ -72,6 +73,8 @@ class SetOrder(Rule):
     def __init__(self, notebook: NotebookContext) -> None:
         super().__init__(notebook)
         self._sets: set[str] = set()
+        self._sorted: set[str] = set()
+        self._found: list[tuple[ast.AST, CellContext, str | None]] = []
 
     def visit_Assign(self, node: ast.AST, cell: CellContext) -> None:
         """Follow names that hold a set."""
@@ -86,34 +89,40 @@ class SetOrder(Rule):
     def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
         """Look at calls that put their argument in order."""
         assert isinstance(node, ast.Call)
+        if cell.callee == "builtins.sorted" and node.args and isinstance(node.args[0], ast.Name):
+            self._sorted.add(node.args[0].id)
+        elif method(node) == "sort":
+            self._sorted.add(base_name(node.func) or "")
         if cell.callee in _ORDERING:
             for value in node.args:
-                if self._is_set(value, cell) and not _order_is_lost(cell):
-                    self._report(node, cell)
+                if self._is_set(value, cell):
+                    self._note(node, cell)
+                    return
 
     def visit_ListComp(self, node: ast.AST, cell: CellContext) -> None:
         """Look at list comprehensions over a set."""
-        self._comprehension(node, cell)
-
-    def visit_DictComp(self, node: ast.AST, cell: CellContext) -> None:
-        """Look at dict comprehensions over a set."""
-        self._comprehension(node, cell)
+        assert isinstance(node, ast.ListComp)
+        if self._is_set(node.generators[0].iter, cell):
+            self._note(node, cell)
 
     def visit_For(self, node: ast.AST, cell: CellContext) -> None:
         """Look at loops over a set that build something in order."""
         assert isinstance(node, ast.For)
         if self._is_set(node.iter, cell) and _builds_in_order(node.body):
-            self._report(node, cell)
+            self._found.append((node, cell, None))
 
-    def _comprehension(self, node: ast.AST, cell: CellContext) -> None:
-        assert isinstance(node, (ast.ListComp, ast.DictComp))
-        if self._is_set(node.generators[0].iter, cell) and not _order_is_lost(cell):
-            self._report(node, cell)
+    def end_notebook(self) -> None:
+        """Report what is not sorted afterwards."""
+        for node, cell, name in self._found:
+            if name is None or name not in self._sorted:
+                message = "the order of a set, another one in each process, decides the order of the result"
+                self.report(cell, node, message)
 
-    def _report(self, node: ast.AST, cell: CellContext) -> None:
-        self.report(
-            cell, node, "the order of a set decides the order of the result; it is another in each process"
-        )
+    def _note(self, node: ast.AST, cell: CellContext) -> None:
+        if not _order_is_lost(cell):
+            parent = cell.parents[-1] if cell.parents else None
+            target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+            self._found.append((node, cell, target.id if isinstance(target, ast.Name) else None))
 
     def _is_set(self, node: ast.expr, cell: CellContext) -> bool:
         if isinstance(node, ast.Set):
@@ -142,8 +151,9 @@ def _order_is_lost(cell: CellContext) -> bool:
     """Whether the value goes straight into something that does not keep or ask for an order."""
     parent = cell.parents[-1] if cell.parents else None
     if isinstance(parent, ast.Call):
-        return cell.resolve(parent.func) in _ORDERLESS
-    return isinstance(parent, ast.Compare)
+        return cell.resolve(parent.func) in _ORDERLESS or method(parent) in _MEMBERSHIP
+    # a text that a person reads, or a question whether something is in it
+    return isinstance(parent, (ast.Compare, ast.FormattedValue, ast.Expr))
 
 
 def _builds_in_order(body: list[ast.stmt]) -> bool:

@@ -11,7 +11,8 @@ from jupyter_clusterbridge.lint.scope import words
 from jupyter_clusterbridge.runtime.source import Magic
 
 _PERSONAL = re.compile(
-    r"(?:/home/[\w.-]+|/Users/[\w.-]+|/root)(?:/|$)|~(?:/|$)(?!\s)|[A-Za-z]:[\\/](?![\\/])[\w .$\\/-]"
+    r"(?:/home/[\w.-]+|/Users/[\w.-]+|/root)(?:/|$)|~(?:/|$)(?!\s)"
+    r"|[A-Za-z]:[\\/](?![\\/]|(?i:windows|program files))[\w .$\\/-]"
     r"|\\\\[\w.-]+\\\w"
     r"|/content/(?:drive|sample_data|\w+\.\w+)|/kaggle/(?:input|working)|/Volumes/\w|/media/\w+/"
 )

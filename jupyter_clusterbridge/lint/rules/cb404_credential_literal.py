@@ -12,11 +12,12 @@ from jupyter_clusterbridge.runtime.source import Magic
 
 _KNOWN = re.compile(
     r"AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36}|github_pat_\w{22,}|glpat-[\w-]{20,}|hf_[A-Za-z0-9]{30,}"
-    r"|sk-(?:proj-|ant-)?[\w-]{20,}|xox[abprs]-[\w-]{10,}|AIza[\w-]{35}|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    r"|sk-(?=[\w-]*\d)(?=[\w-]*[A-Z])[\w-]{20,}"
+    r"|xox[abprs]-[\w-]{10,}|AIza[\w-]{35}|-----BEGIN [A-Z ]*PRIVATE KEY-----"
     r"|[a-z][a-z0-9+.-]*://[^\s/:@{}$<]+:[^\s/:@{}$<*]{3,}@[\w.-]+"
 )
 _SECRET_NAME = re.compile(
-    r"(?i)(?:^|_)(?:password|passwd|pwd|secret|secret_key|private_key)$|client_secret|aws_secret"
+    r"(?i)(?:^|_)(?:password|passwd|secret|secret_key|private_key)$|client_secret|aws_secret"
 )
 _TOKEN_NAME = re.compile(r"(?i)(?:^|_)(?:token|api_?key|access_?key|auth|apikey|key_id|wandb_key)$")
 _PLACEHOLDER = re.compile(

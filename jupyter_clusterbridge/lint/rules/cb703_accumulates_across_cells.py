@@ -51,7 +51,7 @@ class Accumulates(Rule):
     """
 
     code = "CB703"
-    name = "accumulates"
+    name = "accumulates-across-cells"
     severity = Severity.INFO
     confidence = Confidence.MEDIUM
 
