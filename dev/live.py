@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
@@ -25,7 +26,9 @@ class LiveNotebook:
         self.path = path
         self.notebook = nbformat.read(path, as_version=4)
         self._timeout_s = timeout_s
-        self._manager = KernelManager(kernel_name="python3", transport="ipc")
+        self._sockets = tempfile.TemporaryDirectory(prefix="live-")
+        connection_file = str(Path(self._sockets.name) / "kernel.json")
+        self._manager = KernelManager(kernel_name="python3", transport="ipc", connection_file=connection_file)
         self._environment = {**os.environ, "JPY_SESSION_NAME": str(path), **(environment or {})}
         self._client: Any = None
 
@@ -44,6 +47,7 @@ class LiveNotebook:
     ) -> None:
         self._client.stop_channels()
         self._manager.shutdown_kernel(now=False)
+        self._sockets.cleanup()
 
     def restart(self) -> None:
         """Restart the kernel, as the menu entry does."""
