@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -31,22 +32,30 @@ class Baseline:
 
     record: RunRecord
     steps: Path | None
+    moved: Mapping[int, int] = field(default_factory=dict)
+    """New cell index by old one, where the cells of the dense evidence are still counted as they were."""
 
 
-def write_baseline(baseline: Baseline, record: RunRecord, notebook: Notebook, folder: Path) -> None:
+def counted_for(baseline: Baseline, notebook: Notebook) -> Baseline:
+    """The baseline with its cells counted as in ``notebook``, which may have one more than the file."""
+    index = {cell.id: cell.index for cell in notebook.code_cells}
+    pairs = ((cell.cell_index, index.get(cell.cell_id, cell.cell_index)) for cell in baseline.record.cells)
+    moved = {old: new for old, new in pairs if old != new}
+    return Baseline(_renumbered(baseline.record, moved), baseline.steps, moved)
+
+
+def write_baseline(baseline: Baseline, record: RunRecord, folder: Path) -> None:
     """Write a baseline for a bundle.
 
     Args:
-        baseline: the recorded run.
-        record: its record as the bundle shall have it, cells still counted as in the notebook's file.
-        notebook: the notebook as the job runs it.
-        folder: a folder to write ``record.json`` and ``steps.bin`` into.
+        baseline: as :func:`counted_for` gives it.
+        record: its record as the bundle shall have it.
+        folder: the folder to make, for ``record.json`` and ``steps.bin``.
     """
-    places = _places(record, notebook)
     folder.mkdir()
-    (folder / RECORD_FILE).write_bytes(pretty_json(to_json(_renumbered(record, places))))
+    (folder / RECORD_FILE).write_bytes(pretty_json(to_json(record)))
     if baseline.steps is not None:
-        _write_steps(baseline.steps, folder / STEPS_FILE, places)
+        _write_steps(baseline.steps, folder / STEPS_FILE, baseline.moved)
 
 
 def without_origins(record: RunRecord) -> RunRecord:
@@ -57,14 +66,7 @@ def without_origins(record: RunRecord) -> RunRecord:
     return dataclasses.replace(record, environment=dataclasses.replace(record.environment, distributions=packages))
 
 
-def _places(record: RunRecord, notebook: Notebook) -> dict[int, int]:
-    """New cell index by old one, for the cells that moved."""
-    index = {cell.id: cell.index for cell in notebook.code_cells}
-    pairs = ((cell.cell_index, index.get(cell.cell_id, cell.cell_index)) for cell in record.cells)
-    return {old: new for old, new in pairs if old != new}
-
-
-def _renumbered(record: RunRecord, places: dict[int, int]) -> RunRecord:
+def _renumbered(record: RunRecord, places: Mapping[int, int]) -> RunRecord:
     if not places:
         return record
     return dataclasses.replace(
@@ -76,14 +78,16 @@ def _renumbered(record: RunRecord, places: dict[int, int]) -> RunRecord:
     )
 
 
-def _moved(items: tuple[Placed, ...], places: dict[int, int]) -> tuple[Placed, ...]:
+def _moved(items: tuple[Placed, ...], places: Mapping[int, int]) -> tuple[Placed, ...]:
     return tuple(
-        item if item.cell_index not in places else dataclasses.replace(item, cell_index=places[item.cell_index])
+        item
+        if item.cell_index is None
+        else dataclasses.replace(item, cell_index=places.get(item.cell_index, item.cell_index))
         for item in items
     )
 
 
-def _write_steps(source: Path, target: Path, places: dict[int, int]) -> None:
+def _write_steps(source: Path, target: Path, places: Mapping[int, int]) -> None:
     with source.open("rb") as rows, target.open("wb") as out:
         out.write(rows.read(len(MAGIC)))
         while chunk := rows.read(ROW.size * 65536):

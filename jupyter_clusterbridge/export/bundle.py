@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jupyter_clusterbridge.export import identity as digests
-from jupyter_clusterbridge.export.baseline import Baseline, without_origins, write_baseline
+from jupyter_clusterbridge.export.baseline import Baseline, counted_for, without_origins, write_baseline
 from jupyter_clusterbridge.export.data import DataPlan, DataPlanner
 from jupyter_clusterbridge.export.lockfiles import with_runtime
 from jupyter_clusterbridge.export.notebook import JobNotebook, code_digests, job_notebook, strip_document
@@ -83,6 +83,8 @@ def write_bundle(parts: BundleInput, output: Path) -> WrittenBundle:
     target = check_target(output)
     # given values go in here; the plan below wants the cells that the job will run
     job = job_notebook(parts.notebook, parts.raw, injected_source(parts.parameters))
+    if parts.baseline is not None:
+        parts = dataclasses.replace(parts, baseline=counted_for(parts.baseline, job.notebook))
     local = ProjectFinder(job.notebook).find()
     record = parts.baseline.record if parts.baseline is not None else None
     plan = DataPlanner(job.notebook, local, record, parts.journals).plan()
@@ -100,12 +102,16 @@ def _write_parts(
     manifest = _manifest(parts, job, local, plan, lock, project)
     if parts.baseline is not None:
         same = digests.parameter_values(parts.parameters, defaults=True)
-        own = dataclasses.replace(manifest.identity, code=_code(job, same, project, plan))
-        record = dataclasses.replace(
-            without_origins(parts.baseline.record),
-            identity=Identity.of(code=own.code, env=own.env, data=own.data, order=own.order, seeds=own.seeds),
+        job_side = manifest.identity
+        own = Identity.of(
+            code=_code(job, same, project, plan),
+            env=job_side.env,
+            data=job_side.data,
+            order=job_side.order,
+            seeds=job_side.seeds,
         )
-        write_baseline(parts.baseline, record, job.notebook, folder / BASELINE_FOLDER)
+        record = dataclasses.replace(without_origins(parts.baseline.record), identity=own)
+        write_baseline(parts.baseline, record, folder / BASELINE_FOLDER)
     _write(folder / "README.md", render_readme(manifest).encode())
     _write(folder / ".dockerignore", render_dockerignore().encode())
     entries = sorted(path.name + ("/" if path.is_dir() else "") for path in folder.iterdir())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,8 @@ from jupyter_clusterbridge.runtime.journal import Journal
 LARGEST_FILE = 10 << 20
 LARGEST_PROJECT = 50 << 20
 _PACKAGES = {"site-packages", "dist-packages"}
+# begins a literal or a word, and ends it, or goes on with a last part that the program makes
+_NAMED = r"""(?m)(?:^|["'\s=(]){}(?:/?(?:["'\s)]|$)|/[^"'\s/]*[{{*])"""
 _CODE = (".py", ".pyi", ".ipynb")
 
 
@@ -73,12 +76,8 @@ class DataPlanner:
 
     def _ship_code(self, path: str) -> None:
         source = self._root / path
-        try:
-            self._size += source.stat().st_size
-        except OSError as error:
-            raise NotebookUnreadable(
-                f"{path}: the notebook needs it; it cannot be read ({error.strerror})"
-            ) from None
+        _check_readable(source, path)
+        self._size += source.stat().st_size
         self._plan.ship[path] = source
 
     def _candidates(self) -> Iterable[FileRecord]:
@@ -119,6 +118,7 @@ class DataPlanner:
             self._plan.warnings.append(f"{path} was read in the session and is gone; the job needs it as data.")
             self._plan.declared.append(file)
             return
+        _check_readable(source, path)
         if inside and path.endswith(_CODE):
             self._ship_code(path)
             return
@@ -153,13 +153,20 @@ class DataPlanner:
         return next((place for place in (path, above, full) if self._named(place)), None)
 
     def _named(self, place: str) -> bool:
-        """Whether a literal of the text begins with the path, or is a folder above it."""
+        """Whether the text names the path, a pattern for it, or a folder above it."""
         parts = place.split("/")
         heads = ("/".join(parts[:end]) for end in range(len(parts), 1, -1))
-        return any(f"{quote}{head}" in self._text for head in heads for quote in "\"' =(")
+        return any(re.search(_NAMED.format(re.escape(head)), self._text) for head in heads)
 
     def _belongs_to_system(self, path: str) -> bool:
         return path.startswith(SYSTEM) or bool(_PACKAGES & set(path.split("/")))
+
+
+def _check_readable(source: Path, path: str) -> None:
+    if not os.access(source, os.R_OK):
+        raise NotebookUnreadable(
+            f"{path}: the notebook needs it, and it cannot be read", hint="Change the permissions of that file."
+        )
 
 
 def written_first(journals: Sequence[Journal]) -> set[str]:

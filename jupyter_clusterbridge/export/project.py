@@ -10,7 +10,7 @@ from pathlib import Path
 from jupyter_clusterbridge.export.references import References, cell_references, module_references
 from jupyter_clusterbridge.export.secrets import is_litter, is_secret
 from jupyter_clusterbridge.export.strings import Names
-from jupyter_clusterbridge.model.errors import ClusterBridgeError
+from jupyter_clusterbridge.model.errors import ClusterBridgeError, NotebookUnreadable
 from jupyter_clusterbridge.model.notebook import Notebook, read_notebook
 
 SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/", "/bin/", "/lib/", "/lib64/")
@@ -133,13 +133,21 @@ class ProjectFinder:
             return
         self._found.code.add(path)
         if path.endswith(".py"):
-            text = (self._root / path).read_text("utf-8", "replace")
-            self._follow(module_references(text, path), None)
+            self._follow(module_references(self._text(path), path), None)
         elif path.endswith(".ipynb"):
             try:
                 self._cells(read_notebook(self._root / path))
             except ClusterBridgeError as error:
                 self._found.unshipped.append(f"{path} is run by the notebook but is none itself: {error}")
+
+    def _text(self, path: str) -> str:
+        try:
+            return (self._root / path).read_text("utf-8", "replace")
+        except OSError as error:
+            raise NotebookUnreadable(
+                f"{path}: the notebook needs it, and it cannot be read ({error.strerror})",
+                hint="Change the permissions of that file.",
+            ) from None
 
     def _use(self, how: str, path: str, cell: int | None) -> None:
         if how in ("folder", "glob"):

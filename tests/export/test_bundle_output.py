@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -71,11 +73,25 @@ def test_a_folder_below_a_file_is_refused(make_notebook: Any, export: Any, tmp_p
         export(make_notebook("x = 1"), tmp_path / "file" / "bundle")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_without_permission_is_refused(make_notebook: Any, export: Any, tmp_path: Path) -> None:
-    (tmp_path / "locked").mkdir(mode=0o555)
-    with pytest.raises(FolderNotWritable):
-        export(make_notebook("x = 1"), tmp_path / "locked" / "bundle")
+@pytest.fixture
+def someone_elses_folder(make_notebook: Any) -> Iterator[Path]:
+    """A folder that can be read and not written, for root too: with a notebook in it."""
+    folder = Path(tempfile.mkdtemp())
+    shutil.copy(make_notebook("x = 1"), folder)
+    folder.chmod(0o555)
+    was = os.geteuid()
+    if was == 0:
+        os.seteuid(65534)
+    yield folder
+    os.seteuid(was)
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def test_a_folder_without_permission_is_refused(export: Any, someone_elses_folder: Path) -> None:
+    with pytest.raises(FolderNotWritable, match="cannot be written"):
+        export(someone_elses_folder / "nb.ipynb", someone_elses_folder / "bundle")
+    assert tree(someone_elses_folder) == ["nb.ipynb"]
 
 
 @pytest.fixture
