@@ -109,10 +109,10 @@ def test_the_whole_project_has_a_limit(make_notebook: Any, export: Any, monkeypa
 
 
 def test_a_file_beside_the_folder_is_declared_as_the_text_names_it(make_notebook: Any, export: Any) -> None:
-    path = make_notebook("open('../shared/x.csv')")
-    fill(path.parent.parent / "shared", x_dot_csv="1")
+    path = make_notebook("open('../beside/x.csv')")
+    fill(path.parent.parent / "beside", x_dot_csv="1")
     bundle = export(path)
-    assert [file.path for file in bundle.manifest.data] == ["../shared/x.csv"]
+    assert [file.path for file in bundle.manifest.data] == ["../beside/x.csv"]
     assert not (bundle.folder / "project").exists()
 
 
