@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from jupyter_clusterbridge.runtime.journal import Journal, read_journal
 from jupyter_clusterbridge.runtime.kernel import JOURNAL_FILE
 from jupyter_clusterbridge.runtime.notebook import EXECUTED_FILE
 from jupyter_clusterbridge.runtime.prelude import STACKS_FILE
+from jupyter_clusterbridge.runtime.record import build_record
 
 METRICS_FILE = "metrics.json"
 METRICS_SCHEMA = "clusterbridge/metrics/1"
@@ -86,10 +88,6 @@ def _artifacts(job: Job, work: Path, events: tuple[Event, ...], end: End, log: C
 
 
 def _write_record(job: Job, work: Path, journal: Journal) -> None:
-    try:
-        from jupyter_clusterbridge.runtime.record import build_record
-    except ImportError:
-        return
     manifest = job.manifest
     built = build_record(
         read_notebook(job.run_dir / EXECUTED_FILE),
@@ -109,8 +107,6 @@ def _attempt(what: str, end: End, log: Callable[[str], None], action: Callable[[
     except ClusterBridgeError as error:
         said = str(error)
     except Exception as error:
-        import traceback
-
         log(traceback.format_exc())
         said = f"{type(error).__name__}: {error}"
     else:

@@ -125,6 +125,8 @@ def _prepare_run_dir(run_dir: Path) -> None:
                 shutil.rmtree(run_dir / name)
         for name in (EXECUTED_FILE, METRICS_FILE, GUARDS_FILE, STACKS_FILE, LOG_FILE):
             (run_dir / name).unlink(missing_ok=True)
+        for half_written in run_dir.glob(f".{EXECUTED_FILE}.*"):
+            half_written.unlink(missing_ok=True)
         (run_dir / RECORD_FOLDER).mkdir()
         (run_dir / GUARDS_FILE).touch()
     except OSError as error:

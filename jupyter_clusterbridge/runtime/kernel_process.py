@@ -135,6 +135,15 @@ class KernelProcess:
             said = f"{content.get('ename')}: {content.get('evalue')}"
             raise JobEnded(End(JobExit.INTERNAL, f"the kernel could not be prepared for the job ({said})"))
 
+    async def _say_goodbye(self) -> None:
+        """Run the hidden request of the end; a kernel that is ending already (``exit()``) answers none."""
+        asking = asyncio.ensure_future(self._ask(END_REQUEST, timeout=_STOP_TIMEOUT_S / 2))
+        while not asking.done() and self.returncode() is None:
+            await asyncio.wait({asking}, timeout=0.05)
+        if not asking.done():
+            asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+
     @property
     def pid(self) -> int | None:
         """Process id of the kernel; None before it was started."""
@@ -168,7 +177,7 @@ class KernelProcess:
         try:
             if self.pid is not None and self.returncode() is None:
                 if not now:
-                    await self._ask(END_REQUEST, timeout=_STOP_TIMEOUT_S / 2)
+                    await self._say_goodbye()
                 await asyncio.wait_for(self.manager.shutdown_kernel(now=now), _STOP_TIMEOUT_S)
         except Exception as error:
             self._log(f"the kernel did not shut down in order ({type(error).__name__}: {error})")
