@@ -10,8 +10,8 @@ from jupyter_clusterbridge.model.bundle import WHEELS_FOLDER
 from jupyter_clusterbridge.model.environment import SourceKind
 from jupyter_clusterbridge.model.lock import LockedFile, LockedPackage
 from jupyter_clusterbridge.pin.obtain import Shipped
+from jupyter_clusterbridge.pin.resolution import IndexFile, Resolved
 from jupyter_clusterbridge.pin.target import Target
-from jupyter_clusterbridge.pin.uv import IndexFile, Resolved
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Collection
 from pathlib import Path
 
-import jupyter_clusterbridge
 from jupyter_clusterbridge.model.codec import from_json
 from jupyter_clusterbridge.model.environment import Environment
 from jupyter_clusterbridge.model.errors import KernelNotFound, LockFailed
@@ -48,7 +47,7 @@ def observe_python(executable: Path, imports: Collection[str] = ()) -> Environme
         KernelNotFound: the interpreter cannot be started.
         LockFailed: it is too old, or it failed.
     """
-    home = Path(jupyter_clusterbridge.__file__).parent.parent
+    home = Path(__file__).parents[2]
     command = [str(executable), "-c", _SCRIPT, str(home), _MARK, *sorted(imports)]
     environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     try:

@@ -26,9 +26,10 @@ from jupyter_clusterbridge.pin.lockfiles import (
 )
 from jupyter_clusterbridge.pin.obtain import DIRECT, Obtainer, Shipped
 from jupyter_clusterbridge.pin.pip_config import read_pip_settings
+from jupyter_clusterbridge.pin.resolution import Resolved, Unsolvable
 from jupyter_clusterbridge.pin.selection import Selection, select
 from jupyter_clusterbridge.pin.target import Target, target_for
-from jupyter_clusterbridge.pin.uv import Resolved, Resolver, Unsolvable, Where
+from jupyter_clusterbridge.pin.uv import Resolver, Where
 from jupyter_clusterbridge.pin.wheels import wheel_digest
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -12,16 +11,13 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-from urllib.parse import unquote
-
-from packaging.utils import canonicalize_name
 
 from jupyter_clusterbridge.model.codec import Json, to_json
 from jupyter_clusterbridge.model.errors import LockFailed
 from jupyter_clusterbridge.pin.answers import remembered
 from jupyter_clusterbridge.pin.folders import cache_folder
-from jupyter_clusterbridge.pin.pip_config import PipSettings, is_remote, without_credentials
+from jupyter_clusterbridge.pin.pip_config import PipSettings
+from jupyter_clusterbridge.pin.resolution import Resolved, Unsolvable, failure_of, merge, parse_listing, sanitise
 from jupyter_clusterbridge.pin.target import Target
 
 if sys.version_info >= (3, 11):
@@ -29,19 +25,9 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+__all__ = ["Resolver", "Where", "find_uv", "run_tool", "sanitise"]
+
 _TIMEOUT_S = 600
-_UNSOLVABLE = "No solution found when resolving dependencies"
-_NAME = r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)"
-_MISSING = (
-    re.compile(_NAME + r" was not found in the"),
-    re.compile(r"there is no version of " + _NAME + r"=="),
-    re.compile(_NAME + r"==\S+ has no (?:usable )?wheels"),
-    re.compile(_NAME + r"==\S+ has no (?:source distribution|wheels or source)"),
-    re.compile(r"only the following versions of " + _NAME),
-)
-_PIN = re.compile(r"^" + _NAME + r"==(\S+?)(?: ; .*?)?(?: \\)?$")
-_HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
-_CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+@")
 # the user's own settings for uv must not decide what a bundle holds; how it keeps and fetches files may stay
 _KEPT_UV_VARIABLES = {"UV_CACHE_DIR", "UV_HTTP_RETRIES", "UV_OFFLINE"}
 
@@ -53,40 +39,6 @@ class Where(enum.Enum):
     EXTRA = "extra"
     """Extra indexes and pages of links: what is found there alone is named by its full address."""
     ALL = "all"
-
-
-class Unsolvable(Exception):
-    """No set of files satisfies the requirements; ``missing`` names the packages that are to blame."""
-
-    def __init__(self, message: str, missing: frozenset[str]) -> None:
-        super().__init__(message)
-        self.message = message
-        self.missing = missing
-
-
-@dataclass(frozen=True)
-class IndexFile:
-    """One file of a package on an index."""
-
-    url: str
-    sha256: str
-
-    @property
-    def filename(self) -> str:
-        """The last part of the address."""
-        return unquote(self.url.rsplit("/", 1)[-1])
-
-
-@dataclass(frozen=True)
-class Resolved:
-    """One package as the indexes serve it."""
-
-    name: str
-    version: str
-    hashes: tuple[str, ...]
-    """SHA-256 of every file of this version, 64 hex digits each, sorted."""
-    files: tuple[IndexFile, ...]
-    """Files that install on the target: wheels, and the source archive."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +83,7 @@ class Resolver:
 
         def ask() -> dict[str, str]:
             text = self._compile(requirements, Where.ALL, constraints=constraints)
-            return {name: version for name, (version, _) in _parse_listing(text).items()}
+            return {name: version for name, (version, _) in parse_listing(text).items()}
 
         question = self._question("versions", [*requirements, "", *constraints], Where.ALL)
         return remembered(self._answers, question, str, ask)
@@ -154,7 +106,7 @@ class Resolver:
         with ThreadPoolExecutor(2) as pool:
             listing = pool.submit(self._compile, lines, where, "--no-deps", "--generate-hashes")
             document = pool.submit(self._compile, lines, where, "--no-deps", "--format", "pylock.toml")
-            return _merge(_parse_listing(listing.result()), tomllib.loads(document.result()))
+            return merge(parse_listing(listing.result()), tomllib.loads(document.result()))
 
     @property
     def _answers(self) -> Path:
@@ -180,7 +132,7 @@ class Resolver:
             command += ["--constraints", bounds.name] if constraints else []
             done = run_tool(command, folder, self.environ(where))
         if done.returncode != 0:
-            raise _failure(done.stderr)
+            raise failure_of(done.stderr)
         return done.stdout
 
     def environ(self, where: Where) -> dict[str, str]:
@@ -235,11 +187,6 @@ def find_uv() -> str:
         raise LockFailed("the 'uv' command is missing", hint="Install it with: pip install uv") from None
 
 
-def sanitise(text: str) -> str:
-    """A tool's message without credentials."""
-    return _CREDENTIALS.sub("", text).strip()
-
-
 def _may_stay(name: str) -> bool:
     return not name.startswith("UV_") or name in _KEPT_UV_VARIABLES
 
@@ -258,56 +205,3 @@ def run_tool(command: Sequence[str], folder: str, environ: Mapping[str, str]) ->
         raise LockFailed(f"the resolver did not finish within {_TIMEOUT_S} s") from None
     except OSError as error:
         raise LockFailed(f"the resolver could not be started ({error})") from None
-
-
-def _failure(stderr: str) -> Exception:
-    message = sanitise(stderr)
-    if _UNSOLVABLE in message:
-        joined = " ".join(message.split())
-        names = {canonicalize_name(match[1]) for pattern in _MISSING for match in pattern.finditer(joined)}
-        return Unsolvable(message, frozenset(names))
-    if re.search(r"(?i)failed to fetch|request failed|error sending request|could not connect", message):
-        place = re.search(r"https?://[^/\s`]+", message)
-        where = without_credentials(place[0]) if place else "a package index"
-        reason = message.splitlines()[-1].removeprefix("  cause: ").strip()
-        return LockFailed(
-            f"{where} cannot be used: {reason}",
-            hint="Check the network and the index settings of pip ('pip config list'), then export again.",
-        )
-    return LockFailed(f"the resolver failed: {message}")
-
-
-def _parse_listing(text: str) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Version and hashes by name, from output in the form of a requirements file."""
-    found: dict[str, tuple[str, tuple[str, ...]]] = {}
-    name = ""
-    for line in text.splitlines():
-        pin = _PIN.match(line)
-        digest = _HASH.search(line)
-        if pin:
-            name = canonicalize_name(pin[1])
-            found[name] = (pin[2], ())
-        elif digest and name:
-            version, hashes = found[name]
-            found[name] = (version, (*hashes, digest[1]))
-    return found
-
-
-def _merge(listing: Mapping[str, tuple[str, tuple[str, ...]]], document: Mapping[str, Any]) -> dict[str, Resolved]:
-    files: dict[str, tuple[IndexFile, ...]] = {
-        canonicalize_name(entry["name"]): _files(entry) for entry in document.get("packages", [])
-    }
-    return {
-        name: Resolved(name, version, tuple(sorted(set(hashes))), files.get(name, ()))
-        for name, (version, hashes) in listing.items()
-    }
-
-
-def _files(entry: Mapping[str, Any]) -> tuple[IndexFile, ...]:
-    raw = [*entry.get("wheels", []), *([entry["sdist"]] if "sdist" in entry else [])]
-    found = [
-        IndexFile(without_credentials(file["url"]), file["hashes"]["sha256"])
-        for file in raw
-        if is_remote(file.get("url", "")) and "sha256" in file.get("hashes", {})
-    ]
-    return tuple(sorted(found, key=lambda file: (not file.filename.endswith(".whl"), file.filename)))
