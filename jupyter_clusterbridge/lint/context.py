@@ -150,6 +150,10 @@ class NotebookContext:
         text = self.source
         return "cuda" in text or "Accelerator(" in text or "Trainer(" in text
 
+    def defined_after(self, name: str, index: int) -> int | None:
+        """Index of the first cell after ``index`` that binds the name; complete only once all are walked."""
+        return next((c.cell.index for c in self.cells if c.cell.index > index and name in c.binds), None)
+
     @property
     def last_code_index(self) -> int:
         """Index of the last code cell that holds anything."""

@@ -52,9 +52,9 @@ class UsedBeforeDefinition(Rule):
         for cell in self.notebook.cells:
             reported: set[str] = set()
             for read in cell.unbound:
-                definition = self.notebook.defined.get(read.name)
                 opaque = self.notebook.opaque_from
-                if read.deferred or definition is None or definition <= cell.cell.index or read.name in reported:
+                definition = self.notebook.defined_after(read.name, cell.cell.index)
+                if read.deferred or definition is None or read.name in reported:
                     continue
                 if opaque is not None and opaque <= cell.cell.index:
                     continue

@@ -55,13 +55,13 @@ class UndefinedName(Rule):
         for cell in self.notebook.cells:
             reported: set[str] = set()
             for read in sorted(cell.unbound, key=lambda read: read.deferred):
-                definition = self.notebook.defined.get(read.name)
-                later = definition is not None and definition > cell.cell.index
+                defined = read.name in self.notebook.defined
+                later = self.notebook.defined_after(read.name, cell.cell.index) is not None
                 hidden = opaque is not None and (opaque <= cell.cell.index or read.deferred)
-                if later or hidden or read.name in reported or (read.deferred and definition is not None):
+                if later or hidden or read.name in reported or (read.deferred and defined):
                     continue
                 reported.add(read.name)
-                self._say(cell, read, self_defined=definition is not None)
+                self._say(cell, read, self_defined=defined)
 
     def _say(self, cell: CellContext, read: NameRead, *, self_defined: bool) -> None:
         if read.deferred:
