@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 import os
 import re
 import sys
@@ -51,16 +53,19 @@ class Footprint:
         self._names = names
         self._namespace = namespace
         self._half_s = budget_s / 2
-        self._identities = {name: id(value) for name, value in namespace.items()}
-        self._environ = dict(os.environ)
+        # as lists, so that a namespace of thousands of names is compared without a loop in Python
+        self._keys, self._ids = list(namespace), list(map(id, namespace.values()))
+        self._environ = _raw_environ()
         self._untracked: set[str] = set()
         self._refitted: set[str] = set()
         self._after: dict[str, Fingerprint] = {}
         self._reads, through = self._follow()
         self._rebinds = names.rebinds | (through - names.total.binds)
         self._before: dict[str, Fingerprint] = {}
+        candidates = self._candidates(through)
+        self._held = {name: id(namespace[name]) for name in candidates}
         deadline = time.perf_counter() + self._half_s
-        for name in self._candidates(through):
+        for name in candidates:
             self._before_print(name, deadline)
 
     def _follow(self) -> tuple[set[str], set[str]]:
@@ -103,7 +108,7 @@ class Footprint:
         writes = (writes - same) | mutates | self._refitted
         mutates |= (writes & self._rebinds) - same
         aliases = self._aliases(mutates)
-        reads = self._reads | (mutates & self._identities.keys())
+        reads = self._reads | (mutates & self._held.keys())
         environ = self._changed_environ()
         read_env = total.env_reads - environ
         return Locations(
@@ -115,9 +120,14 @@ class Footprint:
 
     def _bound(self, ok: bool) -> set[str]:
         """Names bound, bound anew or deleted."""
-        now, before = self._namespace, self._identities
-        found = {name for name, value in now.items() if before.get(name) != id(value)}
-        found |= before.keys() - now.keys()
+        now, count = self._namespace, len(self._keys)
+        keys, ids = list(now), list(map(id, now.values()))
+        if keys[:count] == self._keys:
+            found = set(itertools.compress(keys, map(operator.ne, self._ids, ids))) | set(keys[count:])
+        else:
+            before = dict(zip(self._keys, self._ids, strict=True))
+            found = {name for name, identity in zip(keys, ids, strict=True) if before.get(name) != identity}
+            found |= before.keys() - now.keys()
         if ok:
             found |= self._names.total.sure & now.keys()
         return {name for name in found if not _SHELL_NAME.fullmatch(name)}
@@ -131,7 +141,7 @@ class Footprint:
             if name not in self._namespace:
                 continue
             before, after = self._before.get(name), self._after_print(name, deadline)
-            if self._identities.get(name) != id(self._namespace[name]):
+            if self._held.get(name) != id(self._namespace[name]):
                 continue
             if name in total.fits and is_estimator(self._namespace[name]):
                 self._refitted.add(name)
@@ -158,18 +168,27 @@ class Footprint:
 
     def _aliases(self, changed: set[str]) -> set[str]:
         """Other names of the objects that changed in place."""
-        identities = {self._identities[name] for name in changed if name in self._identities}
-        identities &= {id(self._namespace[name]) for name in changed if name in self._namespace}
+        identities = {
+            self._held[name]
+            for name in changed & self._held.keys()
+            if name in self._namespace and id(self._namespace[name]) == self._held[name]
+        }
         if not identities:
             return set()
-        names = {name for name, value in self._namespace.items() if id(value) in identities}
+        ids = map(id, self._namespace.values())
+        names = itertools.compress(list(self._namespace), map(identities.__contains__, ids))
         return {name for name in names if not _SHELL_NAME.fullmatch(name)}
 
     def _changed_environ(self) -> set[str]:
-        if os.environ == self._environ:
+        now, before = _raw_environ(), self._environ
+        if now == before:
             return set()
-        now = dict(os.environ)
-        return {name for name in now.keys() | self._environ.keys() if now.get(name) != self._environ.get(name)}
+        return {os.fsdecode(name) for name in now.keys() | before.keys() if now.get(name) != before.get(name)}
+
+
+def _raw_environ() -> dict[Any, Any]:
+    """The environment's own dictionary, copied: decoding every variable would cost more than the cell."""
+    return dict(getattr(os.environ, "_data", os.environ))
 
 
 def _sorted(names: set[str], variables: set[str] = frozenset()) -> tuple[str, ...]:  # type: ignore[assignment]
