@@ -14,7 +14,7 @@ def untraced(torch: Any, function: Any) -> Any:
     plain = getattr(function, "__func__", function)
     plain._torchdynamo_disable = True
     plain._torchdynamo_disable_msg = "records the run for ClusterBridge"
-    frames = getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None)
+    frames: Any = getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None)
     strategy = getattr(frames, "_FrameExecStrategy", None)
     if strategy is not None:
         skip = frames._FrameAction.SKIP

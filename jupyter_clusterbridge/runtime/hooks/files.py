@@ -154,7 +154,7 @@ class FilesHook(Hook):
             self._wrote(path)
 
     def _read(self, path: str) -> None:
-        if path not in self._written and path not in self._cell.reads:
+        if path not in self._written and path not in self._cell.reads and os.path.exists(path):
             self._cell.reads[path] = None
 
     def _wrote(self, path: str) -> None:
