@@ -62,9 +62,16 @@ class LiveNotebook:
             self._saved_at = time.monotonic()
             self._took_s = self._saved_at - started
 
-    def save_when_due(self) -> None:
-        """Write the notebook if it has changed and the last save is long enough ago."""
-        pause = max(SAVE_INTERVAL_S, self._took_s * _SAVE_SHARE)
+    def save_when_due(self, interval_s: float = SAVE_INTERVAL_S) -> None:
+        """Write the notebook if it has changed and the last save is long enough ago.
+
+        Args:
+            interval_s: shortest time between two saves, in seconds; 0 at the end of a cell.
+
+        Raises:
+            DiskFull, FolderNotWritable: see :meth:`save`.
+        """
+        pause = max(interval_s, self._took_s * _SAVE_SHARE)
         if self.dirty and time.monotonic() - self._saved_at >= pause:
             self.save()
 
@@ -107,6 +114,7 @@ class CellRunner(NotebookClient):
     def __init__(self, live: LiveNotebook, **settings: Any) -> None:
         super().__init__(live.node, on_cell_executed=self._keep_reply, **settings)
         self.live = live
+        self.clear_before_next_output = False
         self.reply: dict[str, Any] = {}
         """Content of the kernel's reply to the last cell."""
 

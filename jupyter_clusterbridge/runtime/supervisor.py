@@ -164,7 +164,7 @@ class Supervisor:
             self._cell = None
             self._watch.end_cell()
             live.dirty = True
-            self._watch.save()
+            self._watch.save(interval_s=0.0)
         return runner.reply
 
     async def _close_kernel(self) -> None:

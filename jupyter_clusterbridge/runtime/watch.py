@@ -25,7 +25,7 @@ from jupyter_clusterbridge.runtime.guarding import (
 from jupyter_clusterbridge.runtime.heartbeat import HEARTBEAT_FILE, read_heartbeat
 from jupyter_clusterbridge.runtime.job import Job
 from jupyter_clusterbridge.runtime.kernel_process import KernelProcess
-from jupyter_clusterbridge.runtime.notebook import LiveNotebook
+from jupyter_clusterbridge.runtime.notebook import SAVE_INTERVAL_S, LiveNotebook
 from jupyter_clusterbridge.runtime.prelude import STACKS_FILE
 from jupyter_clusterbridge.runtime.status import write_status
 
@@ -94,10 +94,10 @@ class Watch:
             self._enforce_trips()
             await self._ask_guards()
 
-    def save(self) -> None:
+    def save(self, interval_s: float = SAVE_INTERVAL_S) -> None:
         """Save the notebook when due; a full disk is told once and does not stop the training."""
         try:
-            self._live.save_when_due()
+            self._live.save_when_due(interval_s)
             self._complained = False
         except ClusterBridgeError as error:
             if not self._complained:
