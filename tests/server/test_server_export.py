@@ -49,7 +49,10 @@ def test_an_export_writes_the_bundle_while_the_server_goes_on_answering(
 def test_an_unknown_parameter_is_the_users_to_mend_and_leaves_nothing(
     call: Callable[..., Any], notebook: Callable[..., Path], jp_root_dir: Path
 ) -> None:
-    notebook("x.ipynb", SEEDED)
+    path = notebook("x.ipynb", "EPOCHS = 3", SEEDED)
+    content = json.loads(path.read_text())
+    content["cells"][0]["metadata"]["tags"] = ["parameters"]
+    path.write_text(json.dumps(content))
     reply = call("export", method="POST", body=json.dumps({"path": "x.ipynb", "parameters": {"LR": "1"}}))
     assert (reply.status, reply.body["exit_code"]) == (422, 22)
     assert "LR" in reply.body["message"]

@@ -28,19 +28,34 @@ export function ExportBodyView(props: { job: ExportJob }): JSX.Element {
   if (phase.kind === 'done') {
     return <ExportResult answer={phase.answer} />;
   }
-  const working = phase.kind === 'working';
   return (
     <>
-      <ExportForm job={job} disabled={working} />
-      {working && (
-        <p className="jp-ClusterBridge-working" role="status">
-          Exporting… Locking the environment can take a minute. You may close this dialog; the export
-          goes on.
-        </p>
+      <ExportForm job={job} disabled={phase.kind === 'working'} />
+      {phase.kind === 'working' && (
+        <InView>
+          <p role="status">
+            Exporting… Locking the environment can take a minute. You may close this dialog; the export
+            goes on.
+          </p>
+        </InView>
       )}
-      {phase.kind === 'form' && phase.failure !== null && <FailureNote failure={phase.failure} />}
+      {phase.kind === 'form' && phase.failure !== null && (
+        <InView>
+          <FailureNote failure={phase.failure} />
+        </InView>
+      )}
     </>
   );
+}
+
+/** Scrolls its content into view when it appears: in a low window the form fills the dialog. */
+function InView(props: { children: React.ReactNode }): JSX.Element {
+  const node = React.useRef<HTMLDivElement>(null);
+  React.useEffect(() => {
+    // a block: newer browsers return a promise, which React would take for a clean-up
+    node.current?.scrollIntoView?.({ block: 'nearest' });
+  }, []);
+  return <div ref={node}>{props.children}</div>;
 }
 
 const EXPORT_BUTTON = 1;

@@ -2,6 +2,7 @@ import React from 'react';
 
 import type { IExportAnswer } from '../api/types';
 import { count } from '../model/summary';
+import { WithCode } from './withCode';
 
 /** Where the bundle lies, what to know about it and how to run it. */
 export function ExportResult(props: { answer: IExportAnswer }): JSX.Element {
@@ -28,7 +29,9 @@ export function ExportResult(props: { answer: IExportAnswer }): JSX.Element {
           <p>What to know about this bundle:</p>
           <ul>
             {answer.warnings.map((warning, index) => (
-              <li key={index}>{warning}</li>
+              <li key={index}>
+                <WithCode text={warning} />
+              </li>
             ))}
           </ul>
         </>

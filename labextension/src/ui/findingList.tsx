@@ -3,6 +3,7 @@ import React from 'react';
 import type { IFinding } from '../api/types';
 import { bySeverity, place } from '../model/summary';
 import type { ISidebarActions } from './sidebarView';
+import { WithCode } from './withCode';
 
 const WORDS: Record<IFinding['severity'], string> = { error: 'Error', warning: 'Warning', info: 'Note' };
 
@@ -40,8 +41,12 @@ function FindingButton(props: { finding: IFinding; jump: ISidebarActions['jump']
         <span>{finding.code}</span>
         {where !== '' && <span className="jp-ClusterBridge-place">{where}</span>}
       </span>
-      <span className="jp-ClusterBridge-message">{finding.message}</span>
-      <span className="jp-ClusterBridge-remedy">{finding.remedy}</span>
+      <span className="jp-ClusterBridge-message">
+        <WithCode text={finding.message} />
+      </span>
+      <span className="jp-ClusterBridge-remedy">
+        <WithCode text={finding.remedy} />
+      </span>
     </button>
   );
 }

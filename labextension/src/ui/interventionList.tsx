@@ -2,6 +2,7 @@ import React from 'react';
 
 import type { ICheckReport, IIntervention } from '../api/types';
 import { place } from '../model/summary';
+import { WithCode } from './withCode';
 
 /** What a person did that a job will not do; a click shows the cell. */
 export function InterventionList(props: {
@@ -53,8 +54,12 @@ function InterventionItem(props: {
         <span className="jp-ClusterBridge-badge">{intervention.kind.replace(/_/g, ' ')}</span>
         <span className="jp-ClusterBridge-place">{place(cellIndex, null)}</span>
       </span>
-      <span className="jp-ClusterBridge-message">{intervention.message}</span>
-      <span className="jp-ClusterBridge-remedy">{intervention.remedy}</span>
+      <span className="jp-ClusterBridge-message">
+        <WithCode text={intervention.message} />
+      </span>
+      <span className="jp-ClusterBridge-remedy">
+        <WithCode text={intervention.remedy} />
+      </span>
     </>
   );
   if (cell === null) {

@@ -56,6 +56,18 @@ describe('ExportBodyView', () => {
     expect(host.querySelector('textarea')).not.toBeNull();
   });
 
+  it('survives a browser whose scrolling returns a promise', async () => {
+    Element.prototype.scrollIntoView = (() => Promise.resolve()) as () => void;
+    const client = new StubClient();
+    client.export.mockRejectedValueOnce(new RequestFailure('no parameter LR', ''));
+    const job = newJob(client);
+    await job.run();
+    const { host, render } = view(job);
+    await job.run();
+    render();
+    expect(host.textContent).toContain('Exported');
+  });
+
   it('shows the folder, the warnings and how to run the bundle', async () => {
     const client = new StubClient();
     client.export.mockResolvedValue(
