@@ -17,6 +17,7 @@ from jupyter_clusterbridge.recorder.fingerprints import (
     Fingerprint,
     OutOfTime,
     fingerprint,
+    identity,
     is_estimator,
     is_torch_module,
 )
@@ -54,7 +55,7 @@ class Footprint:
         self._namespace = namespace
         self._half_s = budget_s / 2
         # as lists, so that a namespace of thousands of names is compared without a loop in Python
-        self._keys, self._ids = list(namespace), list(map(id, namespace.values()))
+        self._keys, self._ids = list(namespace), list(map(identity, namespace.values()))
         self._environ = _raw_environ()
         self._untracked: set[str] = set()
         self._refitted: set[str] = set()
@@ -63,7 +64,7 @@ class Footprint:
         self._rebinds = names.rebinds | (through - names.total.binds)
         self._before: dict[str, Fingerprint] = {}
         candidates = self._candidates(through)
-        self._held = {name: id(namespace[name]) for name in candidates}
+        self._held = {name: identity(namespace[name]) for name in candidates}
         deadline = time.perf_counter() + self._half_s
         for name in candidates:
             self._before_print(name, deadline)
@@ -121,12 +122,12 @@ class Footprint:
     def _bound(self, ok: bool) -> set[str]:
         """Names bound, bound anew or deleted."""
         now, count = self._namespace, len(self._keys)
-        keys, ids = list(now), list(map(id, now.values()))
+        keys, ids = list(now), list(map(identity, now.values()))
         if keys[:count] == self._keys:
             found = set(itertools.compress(keys, map(operator.ne, self._ids, ids))) | set(keys[count:])
         else:
             before = dict(zip(self._keys, self._ids, strict=True))
-            found = {name for name, identity in zip(keys, ids, strict=True) if before.get(name) != identity}
+            found = {name for name, now_id in zip(keys, ids, strict=True) if before.get(name) != now_id}
             found |= before.keys() - now.keys()
         if ok:
             found |= self._names.total.sure & now.keys()
@@ -141,7 +142,7 @@ class Footprint:
             if name not in self._namespace:
                 continue
             before, after = self._before.get(name), self._after_print(name, deadline)
-            if self._held.get(name) != id(self._namespace[name]):
+            if self._held.get(name) != identity(self._namespace[name]):
                 continue
             if name in total.fits and is_estimator(self._namespace[name]):
                 self._refitted.add(name)
@@ -171,11 +172,11 @@ class Footprint:
         identities = {
             self._held[name]
             for name in changed & self._held.keys()
-            if name in self._namespace and id(self._namespace[name]) == self._held[name]
+            if name in self._namespace and identity(self._namespace[name]) == self._held[name]
         }
         if not identities:
             return set()
-        ids = map(id, self._namespace.values())
+        ids = map(identity, self._namespace.values())
         names = itertools.compress(list(self._namespace), map(identities.__contains__, ids))
         return {name for name in names if not _SHELL_NAME.fullmatch(name)}
 
