@@ -1,7 +1,8 @@
 """torch operations without a deterministic implementation by default, by torch version.
 
-Source: the documentation of ``torch.use_deterministic_algorithms`` of each release, and the calls of
-``alertNotDeterministic`` in ATen. Checked against 2.13.
+Source: the documentation of ``torch.use_deterministic_algorithms``, held against that of 2.13, and the calls of
+``alertNotDeterministic`` in ATen (for ``index_reduce``, which the documentation leaves out). ``kthvalue`` on CUDA
+became deterministic by pytorch/pytorch#165762.
 """
 
 from __future__ import annotations
@@ -18,18 +19,16 @@ class NondeterministicOp:
     when: str
     """In which case it is nondeterministic, in words."""
     raises: bool = False
-    """Whether it has no deterministic implementation at all, so that asking for one raises."""
-    since: Version = (0, 0)
-    """First version that documents it so."""
-    before: Version | None = None
-    """First version in which it is deterministic; None when it is not yet."""
+    """Whether torch 2.13 has no deterministic implementation at all, so that asking for one raises."""
+    deterministic_since: Version | None = None
+    """First version in which it is deterministic by default; None when it is not yet."""
     cuda_only: bool = True
 
     def applies(self, version: Version | None) -> bool:
         """Whether it holds for a torch version; None stands for the newest."""
-        if version is None:
-            return self.before is None
-        return self.before is None or version < self.before
+        if self.deterministic_since is None:
+            return True
+        return version is not None and version < self.deterministic_since
 
 
 _BACKWARD = "in the backward pass"
@@ -38,15 +37,15 @@ _FORWARD = "in the forward pass"
 METHODS: dict[str, NondeterministicOp] = {
     "scatter_add": NondeterministicOp(_FORWARD),
     "scatter_add_": NondeterministicOp(_FORWARD),
-    "scatter_reduce": NondeterministicOp(_FORWARD, since=(1, 12)),
-    "scatter_reduce_": NondeterministicOp(_FORWARD, since=(1, 12)),
+    "scatter_reduce": NondeterministicOp(_FORWARD),
+    "scatter_reduce_": NondeterministicOp(_FORWARD),
     "index_add": NondeterministicOp(_FORWARD),
     "index_add_": NondeterministicOp(_FORWARD),
-    "index_reduce": NondeterministicOp(_FORWARD, raises=True, since=(1, 12)),
-    "index_reduce_": NondeterministicOp(_FORWARD, raises=True, since=(1, 12)),
+    "index_reduce": NondeterministicOp(_FORWARD, raises=True),
+    "index_reduce_": NondeterministicOp(_FORWARD, raises=True),
     "index_copy_": NondeterministicOp("when an index occurs twice", cuda_only=False),
-    "index_put_": NondeterministicOp("with accumulate=True", since=(1, 8)),
-    "kthvalue": NondeterministicOp("when values are equal", raises=True, since=(1, 6), before=(2, 0)),
+    "index_put_": NondeterministicOp("with accumulate=True"),
+    "kthvalue": NondeterministicOp("when values are equal", raises=True, deterministic_since=(2, 10)),
 }
 """Methods of tensors whose names no other library uses."""
 
@@ -57,8 +56,8 @@ FUNCTIONS: dict[str, NondeterministicOp] = {
     "torch.index_reduce": METHODS["index_reduce"],
     "torch.kthvalue": METHODS["kthvalue"],
     "torch.histc": NondeterministicOp(_FORWARD, raises=True),
-    "torch.cumsum": NondeterministicOp("for floating-point tensors", raises=True, since=(2, 1)),
-    "torch.repeat_interleave": NondeterministicOp(_BACKWARD, since=(1, 9)),
+    "torch.cumsum": NondeterministicOp("for floating-point tensors", raises=True),
+    "torch.repeat_interleave": NondeterministicOp(_BACKWARD),
     "torch.nn.AdaptiveAvgPool2d": NondeterministicOp(_BACKWARD, raises=True),
     "torch.nn.AdaptiveAvgPool3d": NondeterministicOp(_BACKWARD, raises=True),
     "torch.nn.AdaptiveMaxPool2d": NondeterministicOp(_BACKWARD, raises=True),
@@ -71,7 +70,7 @@ FUNCTIONS: dict[str, NondeterministicOp] = {
     "torch.nn.MaxUnpool3d": NondeterministicOp(_FORWARD, raises=True),
     "torch.nn.ReflectionPad1d": NondeterministicOp(_BACKWARD, raises=True),
     "torch.nn.ReflectionPad2d": NondeterministicOp(_BACKWARD, raises=True),
-    "torch.nn.ReflectionPad3d": NondeterministicOp(_BACKWARD, raises=True, since=(1, 10)),
+    "torch.nn.ReflectionPad3d": NondeterministicOp(_BACKWARD, raises=True),
     "torch.nn.ReplicationPad1d": NondeterministicOp(_BACKWARD),
     "torch.nn.ReplicationPad2d": NondeterministicOp(_BACKWARD),
     "torch.nn.ReplicationPad3d": NondeterministicOp(_BACKWARD),
