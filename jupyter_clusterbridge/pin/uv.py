@@ -6,6 +6,7 @@ import enum
 import os
 import subprocess
 import sys
+import threading
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,6 +31,8 @@ __all__ = ["Resolver", "Where", "find_uv", "run_tool", "sanitise"]
 _TIMEOUT_S = 600
 # the user's own settings for uv must not decide what a bundle holds; how it keeps and fetches files may stay
 _KEPT_UV_VARIABLES = {"UV_CACHE_DIR", "UV_HTTP_RETRIES", "UV_OFFLINE"}
+
+_FINDING = threading.Lock()
 
 
 class Where(enum.Enum):
@@ -182,7 +185,9 @@ def find_uv() -> str:
     try:
         import uv
 
-        return uv.find_uv_bin()
+        # uv asks sysconfig, whose first use in two threads at once gives half-filled answers before Python 3.13
+        with _FINDING:
+            return uv.find_uv_bin()
     except (ImportError, FileNotFoundError):
         raise LockFailed("the 'uv' command is missing", hint="Install it with: pip install uv") from None
 
