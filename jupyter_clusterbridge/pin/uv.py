@@ -6,8 +6,8 @@ import enum
 import os
 import subprocess
 import sys
-import threading
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
