@@ -118,10 +118,10 @@ def test_the_demo_works_from_a_fresh_clone_on_a_plain_debian(
         text=True,
     ).stdout.strip()
     links = find_links()
-    mounts = [part for link in links for part in ("-v", f"{link}:{link}:ro")]
+    options = [part for link in links for part in ("-v", f"{link}:{link}:ro")]
+    options += ["-e", f"PIP_FIND_LINKS={' '.join(links)}", "-v", f"{clone}:/clone", "-w", "/clone"]
     process = subprocess.run(
-        ["docker", "run", "--rm", "-v", f"{clone}:/clone", "-w", "/clone", *mounts]
-        + ["-e", f"PIP_FIND_LINKS={' '.join(links)}", image, "./dev/demo", "/tmp/demo"],
+        ["docker", "run", "--rm", *options, image, "./dev/demo", "/tmp/demo"],
         capture_output=True,
         text=True,
         timeout=900,
