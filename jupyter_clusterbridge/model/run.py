@@ -23,21 +23,33 @@ class JobExit(enum.IntEnum):
     """Exit code of a job's supervisor, one for each end."""
 
     SUCCEEDED = 0
+    """Every cell ran, no shell escape failed, and the declared artifacts are there."""
     INTERNAL = 39
     """The supervisor itself failed."""
     CELL_ERROR = 40
+    """A cell raised an exception."""
     EARLY_EXIT = 41
+    """The notebook was left before its last cell."""
     SHELL_FAILED = 42
+    """A shell escape failed."""
     ARTIFACT_MISSING = 43
+    """A declared artifact is missing or empty."""
     KERNEL_DIED = 44
+    """The kernel's process ended or was killed."""
     OUT_OF_MEMORY = 45
+    """The memory limit ended the kernel."""
     TIMED_OUT = 46
+    """The time limit was reached."""
     DATA_MISMATCH = 47
     """A data file is missing or is not the one that was declared."""
     SUPERVISOR_KILLED = 48
+    """The supervisor itself was killed; written by whoever started it, or on the next look."""
     GUARD_NON_FINITE_LOSS = 50
+    """The loss was not a finite number."""
     GUARD_STALL = 51
+    """Training made no step for too long."""
     CANCELLED = 143
+    """A person or the engine stopped the job."""
 
 
 @dataclass(frozen=True)
