@@ -43,7 +43,7 @@ def cpu_model() -> str | None:
 
 @functools.cache
 def cpu_capability() -> str | None:
-    """The widest instruction set for numeric kernels, in torch's words: ``AVX512``, ``AVX2``, ``SVE``, ``NEON``."""
+    """The widest instruction set for numeric kernels, in torch's words, such as ``AVX512`` or ``NEON``."""
     fields = _cpuinfo()
     flags = set((fields.get("flags") or fields.get("Features") or "").split())
     if flags >= _AVX512:

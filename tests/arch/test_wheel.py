@@ -64,7 +64,7 @@ def pip_wheel(source: Path, out: Path, env: Mapping[str, str] | None = None) -> 
 
 def build_sdist(tree: Path, out: Path) -> Path:
     """The sdist, by the backend that the tree names, in an environment that pip makes for it."""
-    code = "import subprocess, sys, hatchling.build as b, os; os.chdir(sys.argv[1]); print(b.build_sdist(sys.argv[2]))"
+    code = "import sys, hatchling.build as b, os; os.chdir(sys.argv[1]); print(b.build_sdist(sys.argv[2]))"
     env = out / "env"
     subprocess.run([sys.executable, "-m", "venv", str(env)], check=True)
     python = str(env / "bin" / "python")
