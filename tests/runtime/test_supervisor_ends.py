@@ -44,7 +44,7 @@ ENDS = {
         ["x = 1", "raise ValueError('no data')", "y = 2"],
         JobExit.CELL_ERROR,
         2,
-        "ValueError: bad",
+        "ValueError: no data",
     ),
     "typed input": (["name = input('who? ')"], JobExit.CELL_ERROR, 1, "typed input"),
     "sys.exit(0) before the last cell": (
