@@ -106,10 +106,11 @@ def _build(name: str, version: str, project: Path, kept: Path, resolver: Resolve
 
 
 def _build_environ(version: str, resolver: Resolver) -> Mapping[str, str]:
-    environ = resolver.environ(Where.ALL)
+    environ = resolver.environ(Where.HERE)
     environ.pop("VIRTUAL_ENV", None)
     return {
         **environ,
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
         "SOURCE_DATE_EPOCH": "315532800",
         "SETUPTOOLS_SCM_PRETEND_VERSION": version,
         "PBR_VERSION": version,

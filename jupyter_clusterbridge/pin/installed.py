@@ -9,21 +9,22 @@ import io
 import json
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.utils import canonicalize_name
-
+from jupyter_clusterbridge.model.files import write_atomic
 from jupyter_clusterbridge.pin.wheels import Member, write_wheel
 
 _LOCATE = """
 import importlib.metadata, json, sys, sysconfig
-out = {"schemes": {k: v for k, v in sysconfig.get_paths().items()}, "found": {}}
-for dist in importlib.metadata.distributions():
-    name, path = dist.metadata["Name"], getattr(dist, "_path", None)
-    if name and path is not None:
-        out["found"].setdefault(name, [dist.version, str(path)])
+out = {"schemes": sysconfig.get_paths(), "found": {}}
+for name in sys.argv[1:]:
+    try:
+        dist = importlib.metadata.distribution(name)
+    except importlib.metadata.PackageNotFoundError:
+        continue
+    out["found"][name] = [dist.version, str(getattr(dist, "_path", ""))]
 print(json.dumps(out))
 """
 # written by the installer: they say where and how it was installed, not what it is
@@ -38,6 +39,7 @@ _INSTALLERS_FILES = {
 }
 _SHEBANG = re.compile(rb"^#!.*python[^\n]*\n|^#!/bin/sh\n'''exec' [^\n]*\n' '''\n")
 _TIMEOUT_S = 60
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -54,17 +56,21 @@ def locate(python: Path, names: Iterable[str]) -> dict[str, Place]:
     """Where an interpreter has these distributions installed, by normalised name."""
     try:
         done = subprocess.run(
-            [str(python), "-c", _LOCATE], capture_output=True, text=True, timeout=_TIMEOUT_S, check=True, cwd="/"
+            [str(python), "-c", _LOCATE, *sorted(names)],
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S,
+            check=True,
+            cwd="/",
         )
         answer = json.loads(done.stdout)
     except (OSError, ValueError, subprocess.SubprocessError):
         return {}
-    wanted = set(names)
     schemes = answer["schemes"]
     return {
-        canonicalize_name(name): Place(version, Path(info), Path(schemes["scripts"]), Path(schemes["data"]))
+        name: Place(version, Path(info), Path(schemes["scripts"]), Path(schemes["data"]))
         for name, (version, info) in answer["found"].items()
-        if canonicalize_name(name) in wanted and info.endswith(".dist-info")
+        if info.endswith(".dist-info")
     }
 
 
@@ -80,38 +86,56 @@ def wheel_tag(place: Place) -> str | None:
     return "-".join(".".join(dict.fromkeys(part)) for part in zip(*tags, strict=True))
 
 
-def repack(place: Place, folder: Path) -> Path | None:
+@dataclass(frozen=True)
+class Repacked:
+    """A wheel made from installed files."""
+
+    path: Path
+    changed: tuple[str, ...]
+    """Files that are not as they were installed."""
+
+
+def repack(place: Place, folder: Path) -> Repacked | None:
     """Write the wheel that this distribution was installed from, as far as its files still tell.
 
     Compiled caches and what the installer added are left out, so that two installations give one wheel.
-    None when a file is missing or lies where no wheel can put it.
+    Where the folder has the wheel from before and no file has changed since, it is taken again.
+
+    Args:
+        place: where the distribution is installed.
+        folder: where wheels are kept.
+
+    Returns:
+        None when a file is missing or lies where no wheel can put it.
     """
     tag = wheel_tag(place)
-    members = _members(place)
-    if tag is None or members is None:
+    rows = _rows(place)
+    members = _members(place, [path for path, _ in rows])
+    if tag is None or not members:
         return None
     stem = place.info.name.removesuffix(".dist-info")
+    target = folder / _state(place, members) / f"{stem}-{tag}.whl"
+    note = target.with_suffix(".changed.json")
+    if target.is_file() and note.is_file():
+        return Repacked(target, tuple(json.loads(note.read_bytes())))
+    digests = {name: _digest(member) for name, member in members.items()}
+    changed = [path for path, digest in rows if path in digests and digest not in ("", f"sha256={digests[path]}")]
     record = f"{stem}.dist-info/RECORD"
-    members[record] = Member(_record(members, record))
-    target = folder / f"{stem}-{tag}.whl"
+    lines = [f"{name},sha256={digests[name]},{members[name].size}\n" for name in sorted(members)]
+    members[record] = Member("".join([*lines, f"{record},,\n"]).encode())
     write_wheel(target, members)
-    return target
+    write_atomic(note, json.dumps(changed).encode())
+    return Repacked(target, tuple(changed))
 
 
-def changed_files(place: Place) -> tuple[str, ...]:
-    """Files of the distribution that are not as they were installed."""
-    changed = []
-    for path, digest in _rows(place):
-        method, _, expected = digest.partition("=")
-        if method != "sha256":
-            continue
-        try:
-            found = _urlsafe((place.info.parent / path).read_bytes())
-        except OSError:
-            continue
-        if found != expected:
-            changed.append(path)
-    return tuple(changed)
+def _state(place: Place, members: Mapping[str, Member]) -> str:
+    """A name for the state of the installed files that changes when one of them does."""
+    state = hashlib.sha256(str(place.info).encode())
+    for name, member in members.items():
+        if isinstance(member.content, Path):
+            stat = member.content.stat()
+            state.update(f"{name}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode())
+    return state.hexdigest()
 
 
 def _rows(place: Place) -> list[tuple[str, str]]:
@@ -122,35 +146,34 @@ def _rows(place: Place) -> list[tuple[str, str]]:
     return [(row[0], row[1] if len(row) > 1 else "") for row in csv.reader(io.StringIO(text)) if row]
 
 
-def _members(place: Place) -> dict[str, Member] | None:
-    site, info = place.info.parent, place.info.name
-    stem = info.removesuffix(".dist-info")
-    entry_points = _entry_points(place)
+def _members(place: Place, paths: Iterable[str]) -> dict[str, Member] | None:
+    info = place.info.name
+    commands = _entry_points(place)
     members: dict[str, Member] = {}
-    rows = _rows(place)
-    for path, _ in rows:
-        name = Path(path).name
-        if path.endswith((".pyc", ".pyo")) or (path.startswith(info + "/") and name in _INSTALLERS_FILES):
+    for path in paths:
+        file = place.info.parent / path
+        if path.endswith((".pyc", ".pyo")) or (path.startswith(info + "/") and file.name in _INSTALLERS_FILES):
             continue
-        file = site / path
-        if not path.startswith(("..", "/")):
-            member = path
-        elif (resolved := file.resolve()).is_relative_to(place.scripts.resolve()):
-            if name.removesuffix(".exe") in entry_points:
-                continue
-            member = f"{stem}.data/scripts/{name}"
-        elif resolved.is_relative_to(place.data.resolve()):
-            member = f"{stem}.data/data/{resolved.relative_to(place.data.resolve()).as_posix()}"
-        else:
+        name = _member_name(place, path)
+        if name is None or not file.is_file():
             return None
-        try:
-            content, mode = file.read_bytes(), file.stat().st_mode
-        except OSError:
-            return None
-        if "/scripts/" in member:
-            content = _SHEBANG.sub(b"#!python\n", content, count=1)
-        members[member] = Member(content, bool(mode & 0o100))
-    return members if rows else None
+        if ".data/scripts/" not in name:
+            members[name] = Member(file, bool(file.stat().st_mode & 0o100))
+        elif file.name.removesuffix(".exe") not in commands:
+            members[name] = Member(_SHEBANG.sub(b"#!python\n", file.read_bytes(), count=1), program=True)
+    return members
+
+
+def _member_name(place: Place, path: str) -> str | None:
+    """The name in the wheel of a file that lies at this path below the site folder."""
+    if not path.startswith(("..", "/")):
+        return path
+    stem = place.info.name.removesuffix(".dist-info")
+    resolved = (place.info.parent / path).resolve()
+    for kind, root in (("scripts", place.scripts.resolve()), ("data", place.data.resolve())):
+        if resolved.is_relative_to(root):
+            return f"{stem}.data/{kind}/{resolved.relative_to(root).as_posix()}"
+    return None
 
 
 def _entry_points(place: Place) -> set[str]:
@@ -168,13 +191,13 @@ def _entry_points(place: Place) -> set[str]:
     return names
 
 
-def _record(members: dict[str, Member], record: str) -> bytes:
-    lines = []
-    for name in sorted(members):
-        content = members[name].content
-        lines.append(f"{name},sha256={_urlsafe(content)},{len(content)}")
-    return ("\n".join([*lines, f"{record},,"]) + "\n").encode()
-
-
-def _urlsafe(content: bytes) -> str:
-    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+def _digest(member: Member) -> str:
+    """SHA-256 in the form that a wheel's RECORD has it."""
+    state = hashlib.sha256()
+    if isinstance(member.content, bytes):
+        state.update(member.content)
+    else:
+        with member.content.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                state.update(chunk)
+    return base64.urlsafe_b64encode(state.digest()).rstrip(b"=").decode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from jupyter_clusterbridge.model.environment import Distribution, SourceKind
 from jupyter_clusterbridge.model.errors import PackageNotFound
 from jupyter_clusterbridge.pin.build import build_commit, build_project
 from jupyter_clusterbridge.pin.folders import cache_folder
-from jupyter_clusterbridge.pin.installed import Place, changed_files, repack, wheel_tag
+from jupyter_clusterbridge.pin.installed import Place, repack, wheel_tag
 from jupyter_clusterbridge.pin.uv import Resolver
 from jupyter_clusterbridge.pin.wheels import find_local_wheel, is_wheel_of, wheel_digest
 
@@ -99,24 +98,20 @@ class Obtainer:
         place = self.places.get(dist.name)
         if place is None or place.version != version or dist.source is SourceKind.EDITABLE:
             return None, ()
-        tag = wheel_tag(place)
-        if tag is None or not (self.binaries_fit or tag.endswith("-none-any")):
+        tag = wheel_tag(place) or ""
+        # conda's binaries lean on libraries that lie outside of any wheel
+        if not tag.endswith("-none-any") and (not self.binaries_fit or dist.source is SourceKind.CONDA):
             return None, ()
-        stamp = os.stat(place.info).st_mtime_ns
-        folder = cache_folder() / "installed" / f"{dist.name}-{version}-{abs(hash_text(f'{place.info}{stamp}'))}"
-        changed = changed_files(place)
-        ready = [] if changed else sorted(folder.glob("*.whl"))
-        if ready:
-            return ready[0], ()
         self.progress(f"Packing the installed files of {dist.name}")
+        packed = repack(place, cache_folder() / "installed")
+        if packed is None or not packed.changed:
+            return (None if packed is None else packed.path), ()
+        more = f" and {len(packed.changed) - 1} more" if len(packed.changed) > 1 else ""
         warning = (
-            f"{dist.name} {version} was changed by hand after it was installed ({changed[0]}"
-            + (f" and {len(changed) - 1} more" if len(changed) > 1 else "")
-            + "); the bundle carries it as it is."
-            if changed
-            else ""
+            f"{dist.name} {version} was changed by hand after it was installed ({packed.changed[0]}{more}); "
+            "the bundle carries it as it is."
         )
-        return repack(place, folder), ((warning,) if warning else ())
+        return packed.path, (warning,)
 
     def _refusal(self, dist: Distribution, version: str, found: Path | None) -> PackageNotFound:
         target = self.resolver.target
@@ -129,10 +124,3 @@ class Obtainer:
         else:
             why = "no package index and no folder that pip's settings name has this version for the target"
         return PackageNotFound(f"{dist.name} {version} cannot be put into the lock for {target.platform}: {why}")
-
-
-def hash_text(text: str) -> int:
-    """A number for a text that stays the same between processes."""
-    import hashlib
-
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

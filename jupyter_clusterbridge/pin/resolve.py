@@ -12,7 +12,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
-from jupyter_clusterbridge.model.environment import Distribution, Environment
+from jupyter_clusterbridge.model.environment import Distribution, Environment, SourceKind
 from jupyter_clusterbridge.model.errors import LockFailed, PackageNotFound
 from jupyter_clusterbridge.model.lock import Lock
 from jupyter_clusterbridge.pin.differences import import_warnings, job_variables, platform_differences
@@ -128,6 +128,12 @@ class _Locking:
             extra = self.resolver.lookup(left, Where.EXTRA)
             served.update(extra)
             by_address |= set(extra)
+        conda = sorted(name for name in served if chosen[name].source is SourceKind.CONDA)
+        if conda:
+            self.differences.append(
+                f"From conda in the notebook, from the package index in the job, in the same version but another "
+                f"build: {', '.join(conda)}."
+            )
         for name, found in served.items():
             self.entries[name] = self._served(chosen[name], found, name in by_address)
         return [dist for name, dist in sorted(chosen.items()) if name not in served]
@@ -165,7 +171,8 @@ class _Locking:
             try:
                 shipped = obtainer.obtain(dist, version)
             except PackageNotFound:
-                if self.same_platform or dist.source in DIRECT:
+                known = dist.source is SourceKind.CONDA or not self.same_platform
+                if dist.source in DIRECT or not known:
                     raise
                 self._do_without(dist, version, replaced)
                 continue

@@ -10,6 +10,7 @@ from packaging.utils import canonicalize_name
 
 from jupyter_clusterbridge.model.environment import Distribution, Environment
 from jupyter_clusterbridge.pin.target import Target, marker_environment
+from jupyter_clusterbridge.runtime.loaded import OWN_NAMES
 
 RUNTIME_NEEDS = {
     "ipykernel": "ipykernel>=6.29",
@@ -20,8 +21,6 @@ RUNTIME_NEEDS = {
     "xxhash": "xxhash>=3.4",
 }
 """What the part of ClusterBridge that runs in a job needs, by normalised name."""
-
-OWN_NAMES = ("jupyter-clusterbridge", "jupyter-clusterbridge-runtime")
 
 
 @dataclass(frozen=True)

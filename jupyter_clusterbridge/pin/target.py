@@ -96,7 +96,9 @@ def target_for(environment: Environment, platform: str) -> Target:
             f"the notebook ran on {environment.implementation}; only CPython environments can be locked",
             hint="Run the notebook with a CPython kernel.",
         )
-    target = Target(platform, _MACHINES[platform], environment.python, environment.implementation, _OLDEST_GLIBC)
+    target = Target(
+        platform, _MACHINES[platform], environment.python.rstrip("+"), environment.implementation, _OLDEST_GLIBC
+    )
     match = _GLIBC.match(environment.libc or "")
     if not target.runs_like(environment) or match is None:
         return target

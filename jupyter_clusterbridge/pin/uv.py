@@ -42,6 +42,8 @@ class Where(enum.Enum):
     EXTRA = "extra"
     """Extra indexes and pages of links: what is found there alone is named by its full address."""
     ALL = "all"
+    HERE = "here"
+    """Those on this machine's disk as well: for building, since nothing of them enters a bundle."""
 
 
 @dataclass(frozen=True)
@@ -161,8 +163,11 @@ def _index_variables(settings: PipSettings, where: Where) -> dict[str, str]:
     # addresses go by variables, since a command line with a password in it shows in every process list
     primary = [url for url in settings.remote_indexes if url == settings.index_url]
     extra = [url for url in settings.remote_indexes if url != settings.index_url]
-    indexes = {Where.PRIMARY: primary, Where.EXTRA: extra, Where.ALL: primary + extra}[where]
-    links = settings.remote_links if where is not Where.PRIMARY else ()
+    indexes = {Where.PRIMARY: primary, Where.EXTRA: extra}.get(where, primary + extra)
+    links = list(settings.remote_links) if where is not Where.PRIMARY else []
+    if where is Where.HERE:
+        indexes = indexes + [path.as_uri() for path in settings.local_indexes if path.is_dir()]
+        links += [str(path) for path in settings.local_links if path.exists()]
     by_default = settings.default_index and where is not Where.EXTRA
     found: dict[str, str] = {}
     if indexes and not by_default:

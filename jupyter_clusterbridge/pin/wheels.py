@@ -23,6 +23,7 @@ from jupyter_clusterbridge.pin.target import Target
 
 _HREF = re.compile(r"""href\s*=\s*["']([^"'#]+)""", re.IGNORECASE)
 _LARGE = 1 << 24
+"""From this size in bytes on, speed counts more than a tight packing, and a digest is worth keeping."""
 
 
 def find_local_wheel(name: str, version: str, target: Target, settings: PipSettings) -> Path | None:
@@ -32,7 +33,7 @@ def find_local_wheel(name: str, version: str, target: Target, settings: PipSetti
         for path in _candidates(name, settings)
         if is_wheel_of(path.name, name, version) and target.accepts(path.name)
     ]
-    return min(fitting, key=lambda path: path.name, default=None)
+    return min(fitting, key=lambda path: (target.rank(path.name), path.name), default=None)
 
 
 def is_wheel_of(filename: str, name: str, version: str) -> bool:
@@ -91,11 +92,20 @@ def wheel_digest(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Member:
-    """One file of a wheel."""
+    """One file of a wheel: its bytes, or where they lie."""
 
-    content: bytes
+    content: bytes | Path
     program: bool = False
     """Whether it is to be executable once installed."""
+
+    @property
+    def size(self) -> int:
+        """Its length in bytes."""
+        return self.content.stat().st_size if isinstance(self.content, Path) else len(self.content)
+
+    def read(self) -> bytes:
+        """Its bytes."""
+        return self.content.read_bytes() if isinstance(self.content, Path) else self.content
 
 
 def normalise_wheel(source: Path, target: Path) -> None:
@@ -116,15 +126,15 @@ def write_wheel(target: Path, members: Mapping[str, Member]) -> None:
         DiskFull, FolderNotWritable: the file system refuses; nothing half-written stays.
     """
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    level = 6 if sum(member.size for member in members.values()) < _LARGE else 1
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
             for name in sorted(members, key=_order):
                 info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-                info.compress_type = zipfile.ZIP_DEFLATED
                 info.create_system = 3
                 info.external_attr = (0o100755 if members[name].program else 0o100644) << 16
-                archive.writestr(info, members[name].content)
+                archive.writestr(info, members[name].read(), zipfile.ZIP_DEFLATED, level)
         os.replace(temporary, target)
     except OSError as error:
         raise explain_os_error(error, target) from None

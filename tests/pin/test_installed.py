@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import BACKEND, SmallEnvironment, uv
 
-from jupyter_clusterbridge.pin.installed import changed_files, locate, repack
+from jupyter_clusterbridge.pin.installed import locate, repack
 from jupyter_clusterbridge.pin.wheels import Member, normalise_wheel, write_wheel
 
 
@@ -32,8 +32,9 @@ def tool(small: SmallEnvironment, tmp_path: Path) -> Path:
 
 
 def test_the_wheel_installs_and_its_command_runs(tool: Path, tmp_path: Path) -> None:
-    wheel = repack(locate(tool, ["cbtool"])["cbtool"], tmp_path / "out")
-    assert wheel is not None
+    packed = repack(locate(tool, ["cbtool"])["cbtool"], tmp_path / "out")
+    assert packed is not None
+    wheel = packed.path
     uv("venv", "-q", str(tmp_path / "other"))
     uv("pip", "install", "-q", "--no-index", "--python", str(tmp_path / "other" / "bin" / "python"), str(wheel))
     done = subprocess.run([str(tmp_path / "other" / "bin" / "cbtool")], capture_output=True, text=True, check=True)
@@ -41,8 +42,9 @@ def test_the_wheel_installs_and_its_command_runs(tool: Path, tmp_path: Path) -> 
 
 
 def test_it_holds_nothing_of_the_installation(tool: Path, tmp_path: Path) -> None:
-    wheel = repack(locate(tool, ["cbtool"])["cbtool"], tmp_path / "out")
-    assert wheel is not None
+    packed = repack(locate(tool, ["cbtool"])["cbtool"], tmp_path / "out")
+    assert packed is not None
+    wheel = packed.path
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         assert not any(str(tmp_path).encode() in archive.read(name) for name in names)
@@ -50,12 +52,19 @@ def test_it_holds_nothing_of_the_installation(tool: Path, tmp_path: Path) -> Non
     assert names[-1].endswith("RECORD")
 
 
-def test_files_changed_by_hand_are_told(tool: Path) -> None:
+def test_files_changed_by_hand_are_told(tool: Path, tmp_path: Path) -> None:
     place = locate(tool, ["cbtool"])["cbtool"]
-    assert changed_files(place) == ()
+    first = repack(place, tmp_path / "out")
+    again = repack(place, tmp_path / "out")
     with (place.info.parent / "cbtool" / "__init__.py").open("a") as file:
         file.write("# a patch\n")
-    assert changed_files(place) == ("cbtool/__init__.py",)
+    patched = repack(place, tmp_path / "out")
+    assert first == again
+    assert first is not None
+    assert patched is not None
+    assert first.changed == ()
+    assert patched.changed == ("cbtool/__init__.py",)
+    assert patched.path.read_bytes() != first.path.read_bytes()
 
 
 def test_a_missing_file_gives_no_wheel(tool: Path, tmp_path: Path) -> None:
