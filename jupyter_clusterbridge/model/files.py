@@ -48,13 +48,15 @@ def write_atomic(path: Path, data: bytes, mode: int = 0o644) -> None:
 def new_folder(target: Path) -> Iterator[Path]:
     """Fill a folder beside ``target`` and put it in place only when the block ends without an exception.
 
-    An existing ``target`` is replaced as a whole; on failure it stays as it was.
+    An existing folder ``target`` is replaced as a whole; on failure it stays as it was. A file there is refused.
 
     Raises:
         DiskFull, FolderNotWritable: the file system refuses.
     """
     target = Path(os.path.abspath(target))
     try:
+        if target.exists() and not target.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "a file of that name is there")
         target.parent.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     except OSError as error:
