@@ -14,7 +14,7 @@ from jupyter_clusterbridge.model.canonical import canonical_json
 from jupyter_clusterbridge.model.codec import check_schema, from_json, to_json
 from jupyter_clusterbridge.model.errors import DocumentInvalid, JournalUnreadable
 from jupyter_clusterbridge.model.events import EVENTS, JOURNAL_SCHEMA, Event, KernelStart
-from jupyter_clusterbridge.model.evidence import MAGIC, Row
+from jupyter_clusterbridge.model.evidence import MAGIC, ROW, Row
 
 FOLDER = ".clusterbridge"
 _STEPS_BUFFER = 256
@@ -70,10 +70,11 @@ class JournalWriter:
         self._rows: list[bytes] = []
         self._steps: BinaryIO | None = None
         self._events: BinaryIO | None = None
+        self._closed = False
         self.failed = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._events = path.open("ab", buffering=0)
+            self._events = _open_events(path)
         except OSError as error:
             self._fail(error)
 
@@ -84,7 +85,7 @@ class JournalWriter:
             if self._events is None:
                 return
             try:
-                self._events.write(line)
+                _write_all(self._events, line)
             except OSError as error:
                 self._fail(error)
 
@@ -98,14 +99,12 @@ class JournalWriter:
         """Write the buffered rows out."""
         with self._lock:
             rows, self._rows = self._rows, []
-            if not rows or self.failed:
+            if not rows or self.failed or self._closed:
                 return
             try:
                 if self._steps is None:
-                    self._steps = steps_path(self.path).open("ab", buffering=0)
-                    if self._steps.tell() == 0:
-                        self._steps.write(MAGIC)
-                self._steps.write(b"".join(rows))
+                    self._steps = _open_steps(steps_path(self.path))
+                _write_all(self._steps, b"".join(rows))
             except OSError as error:
                 self._fail(error)
 
@@ -117,6 +116,7 @@ class JournalWriter:
                 if handle is not None:
                     handle.close()
             self._events = self._steps = None
+            self._closed = True
 
     def _fail(self, error: OSError) -> None:
         if self.failed:
@@ -124,6 +124,33 @@ class JournalWriter:
         self.failed = True
         self._events = self._steps = None
         self._on_failure(error)
+
+
+def _open_events(path: Path) -> BinaryIO:
+    """Open for appending; what a kill has torn off is cut, or the next line would be joined to it."""
+    handle = path.open("ab", buffering=0)
+    if handle.tell():
+        content = path.read_bytes()
+        handle.truncate(content.rfind(b"\n") + 1)
+    return handle
+
+
+def _open_steps(path: Path) -> BinaryIO:
+    handle = path.open("ab", buffering=0)
+    size = handle.tell()
+    if size < len(MAGIC):
+        handle.truncate(0)
+        _write_all(handle, MAGIC)
+    else:
+        handle.truncate(size - (size - len(MAGIC)) % ROW.size)
+    return handle
+
+
+def _write_all(handle: BinaryIO, data: bytes) -> None:
+    """Write to an unbuffered file; a nearly full disk takes a part without an error."""
+    view = memoryview(data)
+    while view:
+        view = view[handle.write(view) :]
 
 
 def read_journal(path: Path) -> Journal:
@@ -153,7 +180,7 @@ def read_journal(path: Path) -> Journal:
 def _event(line: bytes, where: str) -> Event:
     try:
         data = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DocumentInvalid(f"{where}: no JSON: {error}") from None
     if not isinstance(data, dict) or data.get("event") not in EVENTS:
         raise DocumentInvalid(f"{where}: no event of ours")
