@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import textwrap
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -23,6 +24,7 @@ BUNDLE_LABEL = "clusterbridge.bundle"
 """Label of an image with the digest of the bundle that it holds."""
 
 _TAIL_LINES = 20
+_STEP_LENGTH = 100
 _BUILT = re.compile(r"^ ---> (?!Running|Using)([0-9a-f]{12,64})\s*$")
 
 
@@ -159,7 +161,7 @@ def _read_build(stream: Iterable[Mapping[str, object]], lines: list[str], progre
             if text:
                 lines.append(text)
             if text.startswith("Step "):
-                progress(text)
+                progress(textwrap.shorten(text, _STEP_LENGTH, placeholder=" ..."))
     return None
 
 
