@@ -104,13 +104,14 @@ class ContainerJob:
 
     def send(self, signal: str) -> None:
         """Send the supervisor a signal; nothing happens when it is gone."""
-        if self._container is None:
+        if self._container is None or self._state().get("Status") != "running":
             return
         with engine_errors("reach the container"):
             try:
                 self._container.kill(signal=signal)
-            except APIError as error:
-                if error.status_code not in (404, 409):
+            except APIError:
+                # it may have ended since; anything else is a failure
+                if self._state().get("Status") == "running":
                     raise
 
     def release(self) -> None:

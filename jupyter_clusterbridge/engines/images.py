@@ -25,7 +25,8 @@ BUNDLE_LABEL = "clusterbridge.bundle"
 
 _TAIL_LINES = 20
 _STEP_LENGTH = 100
-_BUILT = re.compile(r"^ ---> (?!Running|Using)([0-9a-f]{12,64})\s*$")
+_BUILT = re.compile(r"^ ?-{2,3}> ([0-9a-f]{11,64})\s*$")
+"""The line that Docker (three hyphens) and podman (two) print after each step."""
 
 
 def image_tag(manifest: BundleManifest) -> str:
@@ -160,7 +161,7 @@ def _read_build(stream: Iterable[Mapping[str, object]], lines: list[str], progre
             text = re.sub(r"\x1b\[[0-9;]*m", "", line).rstrip()
             if text:
                 lines.append(text)
-            if text.startswith("Step "):
+            if text.startswith(("Step ", "STEP ")):
                 progress(textwrap.shorten(text, _STEP_LENGTH, placeholder=" ..."))
     return None
 

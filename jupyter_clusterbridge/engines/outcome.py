@@ -9,7 +9,7 @@ from jupyter_clusterbridge.engines.limits import MemoryEnd
 from jupyter_clusterbridge.model.run import JobExit, RunState, RunStatus
 from jupyter_clusterbridge.runtime.status import write_status
 
-_KILLED = {JobExit.KERNEL_DIED, JobExit.SUPERVISOR_KILLED, JobExit.OUT_OF_MEMORY, JobExit.INTERNAL}
+_KILLED = {JobExit.KERNEL_DIED, JobExit.SUPERVISOR_KILLED, JobExit.INTERNAL}
 
 
 def settle(run_dir: Path, status: RunStatus, memory: MemoryEnd, limit_bytes: int | None) -> RunStatus:
@@ -21,7 +21,8 @@ def settle(run_dir: Path, status: RunStatus, memory: MemoryEnd, limit_bytes: int
         memory: what the limit's keeper says.
         limit_bytes: the limit, or None when the run had none of its own.
     """
-    if not memory.killed or status.exit_code not in _KILLED:
+    # podman never tells; there the supervisor's own word counts
+    if status.exit_code != JobExit.OUT_OF_MEMORY and not (memory.killed and status.exit_code in _KILLED):
         return status
     settled = dataclasses.replace(
         status,
