@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import re
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 from jupyter_clusterbridge.model.environment import Distribution, SourceKind
 from jupyter_clusterbridge.runtime.distributions import Installed, normalise, recorded_paths
@@ -35,6 +34,7 @@ class _Seen:
 
 
 _seen: dict[str, _Seen] = {}
+_homes_cache: dict[str, tuple[dict[str, object], int, frozenset[str]]] = {}
 
 
 def describe(
@@ -185,46 +185,56 @@ def closure(names: Iterable[str], distributions: Mapping[str, Installed]) -> set
 def _without_own(distributions: Mapping[str, Installed], modules: Mapping[str, ModuleType]) -> set[str]:
     """The loaded distributions, less those that only ClusterBridge itself has loaded.
 
-    A distribution that ClusterBridge needs counts when another loaded one needs it too or when the user's
-    own code refers to it; what the extension imports must not change the user's lock.
+    A distribution that ClusterBridge needs counts when a module outside of that circle refers to it: what
+    the extension imports must not change the user's lock.
     """
     own = closure(OWN_NAMES, distributions)
-    others = [name for name in modules if name not in own]
-    needed = closure(others, distributions)
-    referred: set[str] | None = None
-    wanted = set()
-    for name in modules:
-        if name in OWN_NAMES or name not in own or name in needed:
-            wanted.add(name)
-            continue
-        referred = _referred() if referred is None else referred
-        if referred & distributions[name].modules:
-            wanted.add(name)
+    doubtful = [name for name in modules if name in own and name not in OWN_NAMES]
+    wanted = set(modules) - set(doubtful)
+    if doubtful:
+        circle = {module for name in own for module in distributions[name].modules}
+        referred = _referred(circle)
+        wanted.update(name for name in doubtful if not referred.isdisjoint(distributions[name].modules))
     return wanted
 
 
-def _referred() -> set[str]:
-    """Top-level modules that the user's own namespaces refer to."""
+def _referred(circle: Collection[str]) -> set[str]:
+    """Top-level modules of the circle that the user's own code or a package outside of it refers to.
+
+    Only types that cannot run code of their own are asked for their module: touching a lazy object would
+    load what it stands for.
+    """
+    passed = {*circle, *_OWN_MODULES, *sys.stdlib_module_names} - {"__main__"}
     found: set[str] = set()
-    for namespace in _user_namespaces():
-        for key, value in list(namespace.items()):
-            if key.startswith("_") or key in ("In", "Out", "exit", "quit", "get_ipython"):
-                continue
-            name = value.__name__ if isinstance(value, ModuleType) else getattr(type(value), "__module__", None)
-            if isinstance(value, type) or callable(value):
-                with contextlib.suppress(Exception):
-                    name = value.__module__
-            if isinstance(name, str):
-                found.add(name.partition(".")[0])
-    return found
-
-
-def _user_namespaces() -> Iterator[dict[str, object]]:
-    prefixes = tuple({os.path.realpath(p) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix)})
     for name, module in list(sys.modules.items()):
-        if name == "__main__":
-            yield vars(module)
-        elif isinstance(module, ModuleType) and name.partition(".")[0] not in _OWN_MODULES:
-            file = getattr(module, "__file__", None)
-            if file and "-packages" + os.sep not in file and not os.path.realpath(file).startswith(prefixes):
-                yield vars(module)
+        if type(module) is ModuleType and name.partition(".")[0] not in passed:
+            found |= _homes(name, module)
+    return found & set(circle)
+
+
+def _homes(name: str, module: ModuleType) -> frozenset[str]:
+    """Top-level modules that the names of a module refer to; looked at again when names were added."""
+    space = vars(module)
+    if name in ("__main__", "__mp_main__"):
+        # IPython puts its own names there, and keeps outputs under names with an underscore
+        own = {"In", "Out", "exit", "quit", "get_ipython", "open"}
+        return frozenset(
+            _home(value) for key, value in list(space.items()) if key not in own and not key.startswith("_")
+        )
+    kept = _homes_cache.get(name)
+    if kept is None or kept[0] is not space or kept[1] != len(space):
+        kept = (space, len(space), frozenset(_home(value) for value in list(space.values())))
+        _homes_cache[name] = kept
+    return kept[2]
+
+
+def _home(value: object) -> str:
+    """The top-level module of what a value is, or of where it or its type was defined."""
+    kind = type(value)
+    if kind is ModuleType:
+        home = vars(value).get("__name__")
+    elif kind is FunctionType or kind is type:
+        home = value.__module__
+    else:
+        home = kind.__module__
+    return home.partition(".")[0] if isinstance(home, str) else ""

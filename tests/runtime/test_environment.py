@@ -234,3 +234,17 @@ out = {"flags": dict(e.flags), "threads": dict(e.threads), "start": start, "same
     assert out["flags"]["torch.deterministic_algorithms"] == "True"  # type: ignore[index]
     assert out["threads"]["torch_at_start"] == out["start"]  # type: ignore[index]
     assert out["same"] is False
+
+
+def test_a_package_that_another_one_refers_to_counts_though_clusterbridge_needs_it_too(
+    repository: Path, tmp_path: Path
+) -> None:
+    site = tmp_path / "site-packages"
+    add_distribution(site, "jupyter_clusterbridge_runtime", "9.9", requires="cbone")
+    add_distribution(site, "cbone", "1.0")
+    add_distribution(site, "cbtwo", "1.0")
+    (site / "cbtwo.py").write_text("def later():\n    global tool\n    import cbone as tool\n")
+    code = "import cbtwo\n__import__('cbone')\nfirst = seen('cbone')\ncbtwo.later()\nout = {'first': first, **seen('cbone')}"
+    out = run(code, repository, site)
+    assert out["first"]["loaded"] is False  # type: ignore[index]
+    assert out["loaded"] is True
