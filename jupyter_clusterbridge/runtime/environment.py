@@ -17,7 +17,7 @@ from jupyter_clusterbridge.runtime.flags import (
     torch_cpu_capability,
     torch_state,
 )
-from jupyter_clusterbridge.runtime.loaded import describe
+from jupyter_clusterbridge.runtime.loaded import describe, watched_references
 
 _MACHINES = {"amd64": "x86_64", "arm64": "arm64", "aarch64": "aarch64"}
 _tops: tuple[int, int] = (-1, 0)
@@ -58,7 +58,7 @@ def loaded_fingerprint() -> int:
     It looks at the names of the imported top-level modules, the times of the site folders and the settings
     of torch. It costs a few microseconds while no module is imported.
     """
-    return hash((_top_level_names(), site_stamps(), torch_state()))
+    return hash((_top_level_names(), site_stamps(), torch_state(), watched_references()))
 
 
 def _top_level_names() -> int:

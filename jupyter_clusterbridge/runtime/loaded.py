@@ -33,7 +33,9 @@ class _Seen:
     requires: tuple[str, ...]
 
 
+_RUNTIME_ROOTS = ("ipykernel", "ipython", "nbclient", "nbformat", "psutil", "xxhash")
 _seen: dict[str, _Seen] = {}
+_watched: set[str] = set()
 _homes_cache: dict[str, tuple[dict[str, object], int, frozenset[str]]] = {}
 
 
@@ -195,7 +197,24 @@ def _without_own(distributions: Mapping[str, Installed], modules: Mapping[str, M
         circle = {module for name in own for module in distributions[name].modules}
         referred = _referred(circle)
         wanted.update(name for name in doubtful if not referred.isdisjoint(distributions[name].modules))
+    always = closure(_RUNTIME_ROOTS, distributions)
+    _watched.clear()
+    _watched.update(
+        module for name in doubtful if name not in wanted | always for module in distributions[name].modules
+    )
     return wanted
+
+
+def watched_references() -> frozenset[str]:
+    """Modules that so far only ClusterBridge has loaded and that the user's namespace refers to by now.
+
+    Importing them changes nothing in ``sys.modules``. What a job has in any case is not watched, so that
+    nothing is looked at until a command of ours has run in the kernel.
+    """
+    if not _watched:
+        return frozenset()
+    main = sys.modules.get("__main__")
+    return frozenset(_homes("__main__", main) & _watched) if main is not None else frozenset()
 
 
 def _referred(circle: Collection[str]) -> set[str]:

@@ -184,8 +184,11 @@ def test_what_only_clusterbridge_loads_does_not_count(repository: Path, tmp_path
     add_distribution(site, "cbone", "1.0")
     ours = "mods = __import__('cbone').__name__\nout = seen('cbone')"
     assert run(ours, repository, site)["loaded"] is False
-    users = "import cbone\nout = seen('cbone')"
-    assert run(users, repository, site)["loaded"] is True
+    users = "__import__('cbone')\nseen('cbone')\nfirst = loaded_fingerprint()\nimport cbone\n"
+    users += "out = {'changed': first != loaded_fingerprint(), **seen('cbone')}"
+    found = run(users, repository, site)
+    assert found["loaded"] is True
+    assert found["changed"] is True
 
 
 def test_only_numeric_variables_of_the_start_are_kept(repository: Path) -> None:
@@ -244,7 +247,8 @@ def test_a_package_that_another_one_refers_to_counts_though_clusterbridge_needs_
     add_distribution(site, "cbone", "1.0")
     add_distribution(site, "cbtwo", "1.0")
     (site / "cbtwo.py").write_text("def later():\n    global tool\n    import cbone as tool\n")
-    code = "import cbtwo\n__import__('cbone')\nfirst = seen('cbone')\ncbtwo.later()\nout = {'first': first, **seen('cbone')}"
+    code = "import cbtwo\n__import__('cbone')\nfirst = seen('cbone')\ncbtwo.later()\n"
+    code += "out = {'first': first, **seen('cbone')}"
     out = run(code, repository, site)
     assert out["first"]["loaded"] is False  # type: ignore[index]
     assert out["loaded"] is True
