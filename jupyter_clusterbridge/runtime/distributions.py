@@ -156,7 +156,7 @@ def _source(info: str, version: str) -> tuple[SourceKind, str | None]:
     if raw:
         with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
             return _direct(json.loads(raw))
-    if info.endswith(".egg-info") and not info.endswith(("-packages" + os.sep + os.path.basename(info))):
+    if info.endswith(".egg-info") and not info.endswith("-packages" + os.sep + os.path.basename(info)):
         return SourceKind.EDITABLE, os.path.dirname(os.path.abspath(info))
     return (SourceKind.LOCAL_VERSION if "+" in version else SourceKind.INDEX), None
 
@@ -165,7 +165,9 @@ def _direct(data: dict[str, dict[str, object]]) -> tuple[SourceKind, str | None]
     url = str(data["url"])
     parts = urlsplit(url)
     if "vcs_info" in data:
-        return SourceKind.GIT, f"{data['vcs_info'].get('vcs', 'git')}+{_bare(url)}@{data['vcs_info']['commit_id']}"
+        below = f"#subdirectory={data['subdirectory']}" if data.get("subdirectory") else ""
+        commit = data["vcs_info"]["commit_id"]
+        return SourceKind.GIT, f"{data['vcs_info'].get('vcs', 'git')}+{_bare(url)}@{commit}{below}"
     path = unquote(parts.path) if parts.scheme == "file" else None
     if "dir_info" in data:
         return (SourceKind.EDITABLE if data["dir_info"].get("editable") else SourceKind.DIRECTORY), path

@@ -191,6 +191,32 @@ def test_what_only_clusterbridge_loads_does_not_count(repository: Path, tmp_path
     assert found["changed"] is True
 
 
+def test_of_packages_that_share_a_namespace_only_the_imported_one_counts(repository: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site-packages"
+    for name in ("cbone", "cbtwo"):
+        add_distribution(site, name, "1.0")
+        (site / f"{name}.py").unlink()
+        (site / "cbspace" / name).mkdir(parents=True)
+        (site / "cbspace" / name / "__init__.py").write_text("")
+        record = next(site.glob(f"{name}-*.dist-info")) / "RECORD"
+        record.write_text(f"cbspace/{name}/__init__.py,,\n")
+    out = run("import cbspace.cbone\nout = {'one': seen('cbone'), 'two': seen('cbtwo')}", repository, site)
+    assert out["one"]["loaded"] is True  # type: ignore[index]
+    assert out["two"]["loaded"] is False  # type: ignore[index]
+
+
+def test_a_package_that_was_removed_after_its_import_stays_known(repository: Path, tmp_path: Path) -> None:
+    add_distribution(tmp_path / "site-packages", "cbone", "1.0")
+    code = f"""
+import cbone, shutil
+seen('cbone')
+shutil.rmtree({str(tmp_path / "site-packages" / "cbone-1.0.dist-info")!r})
+out = seen('cbone')
+"""
+    out = run(code, repository, tmp_path / "site-packages")
+    assert (out["loaded"], out["loaded_version"], out["installed_after_import"]) == (True, "1.0", True)
+
+
 def test_only_numeric_variables_of_the_start_are_kept(repository: Path) -> None:
     code = """
 import os
