@@ -139,6 +139,18 @@ def root_name(node: ast.AST) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
+def parts_of(node: ast.AST) -> list[ast.AST]:
+    """The expressions that a value may be or hold: elements, branches, and the owner and arguments of a call."""
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        return [part for element in node.elts for part in parts_of(element)]
+    if isinstance(node, ast.IfExp):
+        return [*parts_of(node.body), *parts_of(node.orelse)]
+    if isinstance(node, ast.Call):
+        owner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        return [part for inner in (*owner, *node.args) for part in parts_of(inner)]
+    return [node]
+
+
 def dotted_name(node: ast.AST) -> str:
     """``a.b.c`` for a chain of names, else an empty string."""
     parts: list[str] = []

@@ -7,7 +7,14 @@ import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from jupyter_clusterbridge.recorder.calls import PURE_CALLS, call_changes, env_access, root_name, seeded_streams
+from jupyter_clusterbridge.recorder.calls import (
+    PURE_CALLS,
+    call_changes,
+    env_access,
+    parts_of,
+    root_name,
+    seeded_streams,
+)
 from jupyter_clusterbridge.runtime.source import Magic, parse_cell
 
 
@@ -82,16 +89,31 @@ def analyse_cell(source: str) -> CellNames:
     if parsed.tree is None or _is_foreign(parsed.magics):
         lines = (line.rstrip() for line in source.strip().splitlines())
         return CellNames("text:" + "\n".join(lines), (), Effects(), parsed.magics)
-    statements = tuple(_statement(node, parsed.magics) for node in parsed.tree.body)
+    aliases: dict[str, set[str]] = {}
+    statements = tuple(_statement(node, parsed.magics, aliases) for node in parsed.tree.body)
+    total = _sum(statements)
+    _add_environment_magics(total, parsed.magics)
+    key = "\n".join(effects.dump for effects in statements) + magics
+    return CellNames(key, statements, total, parsed.magics)
+
+
+def _sum(statements: Iterable[Effects]) -> Effects:
+    """What statements do one after the other, the calls of functions that they define among them."""
     total = Effects()
     bound: set[str] = set()
     for effects in statements:
         total.merge(effects, bound)
+        called = effects.reads & total.defines.keys()
+        done: set[str] = set()
+        while called - done:
+            name = (called - done).pop()
+            done.add(name)
+            body = total.defines[name]
+            called |= body.reads & total.defines.keys()
+            total.merge(body, bound | effects.sure)
         bound = (bound | effects.sure) - effects.deletes
     total.sure = bound
-    _add_environment_magics(total, parsed.magics)
-    key = "\n".join(effects.dump for effects in statements) + magics
-    return CellNames(key, statements, total, parsed.magics)
+    return total
 
 
 def _is_foreign(magics: tuple[Magic, ...]) -> bool:
@@ -100,9 +122,9 @@ def _is_foreign(magics: tuple[Magic, ...]) -> bool:
     )
 
 
-def _statement(node: ast.stmt, magics: tuple[Magic, ...]) -> Effects:
+def _statement(node: ast.stmt, magics: tuple[Magic, ...], aliases: dict[str, set[str]]) -> Effects:
     effects = Effects(dump=ast.dump(node))
-    walker = _Walker(effects)
+    walker = _Walker(effects, aliases=aliases)
     walker.visit(node)
     effects.sure = walker.bound & effects.binds
     for magic in magics:
@@ -122,10 +144,14 @@ def _add_environment_magics(total: Effects, magics: tuple[Magic, ...]) -> None:
 class _Walker(ast.NodeVisitor):
     """Walks in the order of evaluation and keeps what is bound on every path so far."""
 
-    def __init__(self, out: Effects, hidden: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, out: Effects, hidden: frozenset[str] = frozenset(), aliases: dict[str, set[str]] | None = None
+    ) -> None:
         self.out = out
         self.bound: set[str] = set()
         self.hidden = hidden
+        self.aliases: dict[str, set[str]] = {} if aliases is None else aliases
+        """Names bound in this cell, with the older names whose objects they may be or hold."""
 
     # names
 
@@ -148,8 +174,19 @@ class _Walker(ast.NodeVisitor):
             self.out.binds.add(name)
             self.out.deletes.discard(name)
             self.bound.add(name)
+        self.aliases.pop(name, None)
+
+    def _alias(self, target: ast.expr, value: ast.expr) -> None:
+        """After ``target = value``: what is done to the one may be done to the other's object."""
+        roots = {name for part in parts_of(value) if (name := root_name(part)) is not None}
+        for name in [part.id for part in parts_of(target) if isinstance(part, ast.Name)]:
+            found = {older for root in roots for older in (root, *self.aliases.get(root, ()))} - {name}
+            if found:
+                self.aliases[name] = found
 
     def _store(self, name: str | None, fit: bool = False) -> None:
+        for older in self.aliases.get(name or "", ()):
+            self._touch(older)
         if name is None or name in self.bound or name in self.hidden:
             return
         if fit and name not in self.out.stores:
@@ -159,6 +196,7 @@ class _Walker(ast.NodeVisitor):
         self.out.stores.add(name)
 
     def _touch(self, name: str | None) -> None:
+        self.out.touches |= self.aliases.get(name or "", set()) - self.bound - self.hidden
         if name is not None and name not in self.bound and name not in self.hidden:
             self.out.touches.add(name)
 
@@ -184,6 +222,7 @@ class _Walker(ast.NodeVisitor):
         self.visit(node.value)
         for target in node.targets:
             self.visit(target)
+            self._alias(target, node.value)
             if isinstance(node.value, ast.Lambda) and isinstance(target, ast.Name):
                 self.out.defines[target.id] = _body_effects(node.value)
 
@@ -314,7 +353,9 @@ class _Walker(ast.NodeVisitor):
     def visit_For(self, node: ast.For | ast.AsyncFor) -> None:
         self.visit(node.iter)
         self._touch(root_name(node.iter))
-        for part in (node.target, *node.body, *node.orelse):
+        self.visit(node.target)
+        self._alias(node.target, node.iter)
+        for part in (*node.body, *node.orelse):
             self.visit(part)
 
     def visit_AsyncFor(self, node: ast.AsyncFor) -> None:

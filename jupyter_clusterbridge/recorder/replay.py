@@ -106,9 +106,18 @@ class Replay:
     def _look_through(self, state: State, run: Run, access: Access) -> dict[str, Version | None]:
         """Locations that the same cell made before and does not accumulate: it finds what it found at first."""
         looked: dict[str, Version | None] = {}
-        for location in access.reads - access.mutates:
-            version = state.versions.get(location)
-            while version is not None and _made_by_the_same(version, run):
+        found = {location: state.versions[location] for location in access.reads & state.versions.keys()}
+        makers = {version.run for version in found.values() if _made_by_the_same(version, run)}
+        # where another cell has overwritten a part of what an earlier run made, this run is no mere repetition
+        whole = {
+            made
+            for made in makers
+            if made is not None
+            and all(found[loc].run is made for loc in made.writes & access.reads & found.keys())
+        }
+        for location in found.keys() - access.mutates:
+            version: Version | None = found[location]
+            while version is not None and _made_by_the_same(version, run) and (found[location].run in whole):
                 version = looked[location] = version.base
         return looked
 
