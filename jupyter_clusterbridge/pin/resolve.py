@@ -60,7 +60,7 @@ def resolve(
     *,
     scope: str = "used",
     platform: str = "linux/amd64",
-    imports: Collection[str] = (),
+    imports: Collection[str] | None = None,
     python: Path | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> ResolvedLock:
@@ -70,7 +70,8 @@ def resolve(
         environment: what was observed in the kernel or interpreter.
         scope: ``used`` for what was loaded and what that needs, ``all`` for everything installed.
         platform: target in OCI form, ``linux/amd64`` or ``linux/arm64``.
-        imports: distributions that count as loaded though the environment does not say so.
+        imports: distributions that count as loaded though the environment does not say so. None where that
+            is unknown: then everything is locked if the environment does not say of any that it was loaded.
         python: the interpreter that was observed, if it is on this machine; this one by default. Its
             ``pip.conf`` counts, and its installed files are packed where no index has a package.
         progress: called with a line of text at each longer step.
@@ -100,11 +101,11 @@ class _Locking:
         self.differences = platform_differences(environment, target)
         self.warnings: list[str] = []
 
-    def run(self, scope: str, imports: Collection[str]) -> ResolvedLock:
-        if scope == "used" and not imports and not any(dist.loaded for dist in self.environment.distributions):
+    def run(self, scope: str, imports: Collection[str] | None) -> ResolvedLock:
+        if scope == "used" and imports is None and not any(dist.loaded for dist in self.environment.distributions):
             self.warnings.append("Nothing is known about what the notebook imports: every package is locked.")
             scope = "all"
-        selection = select(self.environment, self.target, scope=scope, imports=imports)
+        selection = select(self.environment, self.target, scope=scope, imports=imports or ())
         chosen = {dist.name: dist for dist in selection.chosen}
         self.warnings += import_warnings(chosen)
         self.progress(f"Locking {len(chosen)} packages")

@@ -314,3 +314,17 @@ def test_clusterbridge_and_what_only_it_needs_stay_out() -> None:
 def test_an_unknown_platform_is_refused() -> None:
     with pytest.raises(LockFailed, match="windows/amd64"):
         resolve(plain(), platform="windows/amd64")
+
+
+def test_where_nothing_is_known_of_the_imports_everything_is_locked_and_that_is_said() -> None:
+    environment = plain(Distribution("six", "1.17.0"))
+    unknown, none = resolve(environment), resolve(environment, imports=())
+    assert "six" in packages(unknown)
+    assert any("every package is locked" in warning for warning in unknown.lock.warnings)
+    assert not none.lock.warnings
+
+
+def test_a_package_from_conda_comes_from_the_index_and_the_other_build_is_told() -> None:
+    done = resolve(plain(Distribution("six", "1.17.0", SourceKind.CONDA, loaded=True)))
+    assert packages(done)["six"] == "1.17.0"
+    assert any("another build: six" in sentence for sentence in done.lock.known_differences)
