@@ -8,7 +8,7 @@ from jupyter_clusterbridge.model.notebook import Cell, Notebook
 from jupyter_clusterbridge.model.state import CellReport, CellState, CheckReport, Reason
 from jupyter_clusterbridge.recorder.interventions import find_interventions
 from jupyter_clusterbridge.recorder.names import analyse_cell
-from jupyter_clusterbridge.recorder.reasons import UNSAFE, explain, listed
+from jupyter_clusterbridge.recorder.reasons import ACCUMULATES, PASSED_ON, UNSAFE, explain, listed
 from jupyter_clusterbridge.recorder.replay import CellHistory, Replay
 from jupyter_clusterbridge.recorder.runs import match_runs, read_kernels
 from jupyter_clusterbridge.runtime.journal import Journal
@@ -45,14 +45,28 @@ def unreachable_reasons(report: CheckReport) -> tuple[str, ...]:
     every: list[str] = []
     causes: list[str] = []
     for cell in report.cells:
-        for reason in cell.reasons if cell.cell_id in diverged else ():
-            if reason.message.startswith(UNSAFE):
-                continue
-            sentence = f"cell {cell.cell_index}: {reason.message}"
-            every.append(sentence)
-            if reason.cell_id == cell.cell_id or reason.cell_id not in diverged:
-                causes.append(sentence)
-    return tuple(dict.fromkeys(causes or every))
+        if cell.cell_id not in diverged:
+            continue
+        reasons = [reason for reason in cell.reasons if not reason.message.startswith(UNSAFE)]
+        every.extend(_sentences(cell.cell_index, reasons))
+        causes.extend(_sentences(cell.cell_index, [one for one in reasons if not _is_passed_on(one, diverged)]))
+    return tuple(causes or every)
+
+
+def _is_passed_on(reason: Reason, diverged: set[str]) -> bool:
+    return PASSED_ON in reason.message or (ACCUMULATES in reason.message and reason.cell_id in diverged)
+
+
+def _sentences(index: int, reasons: Sequence[Reason]) -> list[str]:
+    """One sentence for each other cell that is named."""
+    groups: dict[str | None, list[Reason]] = {}
+    for reason in reasons:
+        groups.setdefault(reason.cell_id, []).append(reason)
+    sentences: list[str] = []
+    for first, *rest in groups.values():
+        also = f" (the same holds for {listed([f'{one.kind}:{one.name}' for one in rest])})" if rest else ""
+        sentences.append(f"cell {index}: {first.message}{also}")
+    return sentences
 
 
 def _report(cells: Sequence[Cell], history: CellHistory, deleted: set[str]) -> CellReport:

@@ -7,7 +7,6 @@ import operator
 import os
 import re
 import sys
-import time
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 from jupyter_clusterbridge.recorder.fingerprints import (
     Fingerprint,
     OutOfTime,
+    clock,
     fingerprint,
     identity,
     is_estimator,
@@ -65,7 +65,7 @@ class Footprint:
         self._before: dict[str, Fingerprint] = {}
         candidates = self._candidates(through)
         self._held = {name: identity(namespace[name]) for name in candidates}
-        deadline = time.perf_counter() + self._half_s
+        deadline = clock() + self._half_s
         for name in candidates:
             self._before_print(name, deadline)
 
@@ -93,7 +93,9 @@ class Footprint:
             if "torch" in sys.modules:
                 chosen |= {name for name, value in self._namespace.items() if is_torch_module(value)}
         known = self._namespace
-        return sorted(name for name in chosen if name in known and not _stateless(known[name], name in bound))
+        found = [name for name in chosen if name in known and not _stateless(known[name], name in bound)]
+        # what most likely changes comes first, in case that time runs out
+        return sorted(found, key=lambda name: (not is_torch_module(known[name]), name not in total.stores, name))
 
     def _before_print(self, name: str, deadline: float) -> None:
         try:
@@ -137,8 +139,8 @@ class Footprint:
         """Names whose object is the same as before and changed in place."""
         total = self._names.total
         changed: set[str] = set()
-        deadline = time.perf_counter() + self._half_s
-        for name in [*self._before, *self._untracked]:
+        deadline = clock() + self._half_s
+        for name in [*self._before, *sorted(self._untracked)]:
             if name not in self._namespace:
                 continue
             before, after = self._before.get(name), self._after_print(name, deadline)
@@ -153,6 +155,8 @@ class Footprint:
         return changed
 
     def _after_print(self, name: str, deadline: float) -> Fingerprint | None:
+        if name not in self._before:
+            return None
         try:
             self._after[name] = fingerprint(self._namespace[name], deadline)
         except OutOfTime:

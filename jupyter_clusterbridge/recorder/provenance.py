@@ -27,6 +27,8 @@ class Version:
     """The run that made it; None in the clean run that is only thought of."""
     base: Version | None
     """What the location held before that cell ran."""
+    accumulated: bool = False
+    """Whether it came out of ``base``."""
 
 
 @dataclass
@@ -117,7 +119,9 @@ def apply(state: State, names: CellNames, access: Access, cell: int | None, run:
     left = set(access.writes) - {f"name:{name}" for name in names.total.deletes}
 
     def put(location: str, *parts: str) -> None:
-        state.versions[location] = Version(_digest(location, *parts), cell, run, start.get(location))
+        state.versions[location] = Version(
+            _digest(location, *parts), cell, run, start.get(location), location in access.mutates
+        )
         left.discard(location)
 
     for effects in names.statements:

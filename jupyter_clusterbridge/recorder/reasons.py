@@ -12,6 +12,8 @@ from jupyter_clusterbridge.recorder.replay import CellHistory, Mismatch
 
 UNSAFE = "running it again"
 """How the reason of a cell begins that is not safe to rerun."""
+ACCUMULATES = "which accumulates"
+PASSED_ON = "that had other inputs than in a clean run"
 _FROM_TOP = "restart the kernel and run all cells from the top"
 _KINDS = {"env": "the variable", "file": "the file"}
 
@@ -84,9 +86,9 @@ def _same_producer(cells: Sequence[Cell], what: str, where: str, actual: Version
         return f"{what} was left by a run of {where} that {_ended(run.status)}; run {where} again, then this cell"
     times = _repeats(actual)
     if times > _repeats(expected):
-        often = f"{what} was changed {times} times by {where}, which accumulates"
+        often = f"{what} was changed {times} times by {where}, {ACCUMULATES}"
         return f"{often}; a clean run changes it once; {_FROM_TOP}"
-    return f"{what} came from a run of {where} that had other inputs than in a clean run; {_FROM_TOP}"
+    return f"{what} came from a run of {where} {PASSED_ON}; {_FROM_TOP}"
 
 
 def _ended(status: str) -> str:
@@ -94,10 +96,10 @@ def _ended(status: str) -> str:
 
 
 def _repeats(version: Version) -> int:
-    """How many runs of one cell changed a location in a row."""
-    count = 0
-    step: Version | None = version
-    while step is not None and step.cell == version.cell:
+    """How many runs of one cell changed a location in a row, each going on from the one before."""
+    count = 1
+    step = version
+    while step.accumulated and step.base is not None and step.base.cell == version.cell:
         count += 1
         step = step.base
     return count
