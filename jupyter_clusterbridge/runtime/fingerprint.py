@@ -44,12 +44,17 @@ class Fingerprint:
             return
         if self._torch is not None and isinstance(value, self._torch.Tensor):
             self.add_tensor(value)
+        elif type(value) is list or type(value) is tuple:
+            self._state.update(b"s(")
+            for item in value:
+                self.add(item, depth + 1)
+            self._state.update(b")")
         elif self._numpy is not None and isinstance(value, (self._numpy.ndarray, self._numpy.generic)):
             self._array(value)
         elif isinstance(value, (str, bytes, int, float, bool, complex, type(None))):
             self._scalar(value)
         elif isinstance(value, Mapping):
-            self._nested("m", ((key, item) for key, item in value.items()), depth)
+            self._nested("m", iter(value.items()), depth)
         elif isinstance(value, (list, tuple)):
             self._nested("s", iter(value), depth)
         elif hasattr(value, "__dict__"):
@@ -59,28 +64,28 @@ class Fingerprint:
 
     def add_tensor(self, tensor: Any) -> None:
         """Add a tensor's type, shape and, where it lies in CPU memory, its bytes."""
-        if type(tensor) is self._torch.Tensor or type(tensor) is self._torch.nn.Parameter:
+        kind = type(tensor)
+        if kind is self._torch.Tensor or kind is self._torch.nn.Parameter:
             self._tensor(tensor)
         else:
             with self._torch._C.DisableTorchFunctionSubclass():
                 self._tensor(tensor)
 
     def _tensor(self, tensor: Any) -> None:
-        self._text(f"t{tensor.dtype}{tuple(tensor.shape)}")
-        if tensor.device.type != "cpu" or tensor.layout is not self._torch.strided:
+        self._state.update(_header(tensor.dtype, tensor.shape))
+        if not tensor.is_cpu or tensor.layout is not self._torch.strided:
             return
-        dense = self._dense(tensor.detach())
-        size = dense.numel() * dense.element_size()
         self.leaves += 1
+        if not tensor.is_contiguous() or tensor.is_conj() or tensor.is_neg():
+            tensor = self._dense(tensor.detach())
+        size = tensor.numel() * tensor.element_size()
         if size:
-            self._bytes(dense.data_ptr(), size)
+            self._bytes(tensor.data_ptr(), size)
 
     def _dense(self, tensor: Any) -> Any:
-        """The tensor itself when its bytes lie in one piece; otherwise a copy, of a sample when it is large."""
+        """The tensor with its bytes in one piece: as it lies where that works, else a copy, sampled when large."""
         if tensor.is_conj() or tensor.is_neg():
             tensor = tensor.resolve_conj().resolve_neg()
-        if tensor.is_contiguous():
-            return tensor
         if tensor.dim() == 4 and tensor.is_contiguous(memory_format=self._torch.channels_last):
             self._text("nhwc")
             return tensor.permute(0, 2, 3, 1)
@@ -145,6 +150,11 @@ def index_hash(index: object) -> int:
         except (TypeError, OverflowError, ValueError):
             pass
     return content_hash(index)
+
+
+@functools.lru_cache(maxsize=256)
+def _header(dtype: object, shape: tuple[int, ...]) -> bytes:
+    return f"t{dtype}{tuple(shape)}".encode()
 
 
 @functools.lru_cache(maxsize=256)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Protocol
 
-from jupyter_clusterbridge.model.evidence import Row, RowKind
+from jupyter_clusterbridge.model.evidence import ROW, RowKind
 from jupyter_clusterbridge.runtime.journal import JournalWriter
 
 
@@ -29,39 +29,41 @@ class RowQueue:
     """Numbers rows and writes them; rows behind a pending one wait, so that the order never depends on timing."""
 
     def __init__(self, writer: JournalWriter) -> None:
-        self._writer = writer
-        self._ordinals: dict[tuple[RowKind, int], int] = {}
-        self._held: deque[Row | PendingRow] = deque()
+        self._write = writer.packed_row
+        self._ordinals: dict[RowKind, int] = {}
+        self._run = 0
+        self._held: deque[bytes | PendingRow] = deque()
 
     def put(self, kind: RowKind, run: int, a: int, b: int) -> None:
         """Write a row, or hold it when an earlier one is pending."""
-        row = Row(kind, run, self._next(kind, run), a, b)
+        row = self._pack(kind, run, a, b)
         if self._held:
             self._held.append(row)
         else:
-            self._writer.row(row)
+            self._write(row)
 
     def defer(self, pending: PendingRow) -> None:
         """Hold a place for a row whose value comes later."""
         self._held.append(pending)
 
     def drain(self, *, wait: bool = False) -> None:
-        """Write what has arrived; with ``wait`` all that is held."""
+        """Write what has arrived; with ``wait`` all that is held, as must be done before another run begins."""
         while self._held:
             head = self._held[0]
-            if isinstance(head, Row):
+            if isinstance(head, bytes):
                 self._held.popleft()
-                self._writer.row(head)
+                self._write(head)
                 continue
             if not wait and not head.ready():
                 return
             self._held.popleft()
-            a, b = head.values()
-            self._writer.row(Row(head.kind, head.run, self._next(head.kind, head.run), a, b))
+            self._write(self._pack(head.kind, head.run, *head.values()))
             head.done()
 
-    def _next(self, kind: RowKind, run: int) -> int:
-        key = (kind, run)
-        ordinal = self._ordinals.get(key, 0)
-        self._ordinals[key] = ordinal + 1
-        return ordinal
+    def _pack(self, kind: RowKind, run: int, a: int, b: int) -> bytes:
+        if run != self._run:
+            self._run = run
+            self._ordinals = dict.fromkeys(RowKind, 0)
+        ordinal = self._ordinals[kind]
+        self._ordinals[kind] = ordinal + 1
+        return ROW.pack(kind, run, ordinal, a, b)

@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,11 @@ from jupyter_clusterbridge.model.events import (
     ArtifactDeclared,
     CellEnd,
     CellStart,
-    EnvironmentSeen,
     Event,
     MetricLogged,
 )
 from jupyter_clusterbridge.model.evidence import RowKind, loss_bits
+from jupyter_clusterbridge.runtime.environment_note import EnvironmentNote
 from jupyter_clusterbridge.runtime.heartbeat import Heartbeat
 from jupyter_clusterbridge.runtime.hooks import Hook, hook_classes
 from jupyter_clusterbridge.runtime.imports import ImportWatch
@@ -72,7 +73,7 @@ class Session:
         self._writer = writer
         self._on_error = on_error
         self._heartbeat = heartbeat
-        self._pid = os.getpid()
+        self._forked = False
         self._runs = itertools.count(1)
         self._run = 0
         self._began = 0.0
@@ -82,13 +83,13 @@ class Session:
         self._watch: ImportWatch | None = None
         self._loss_observers: list[LossObserver] = []
         self._step_observers: list[StepObserver] = []
-        self._environment_print: int | None = None
-        self._environment_works = True
+        self._environment = EnvironmentNote(writer.write)
+        _sessions.add(self)
 
     @property
     def run(self) -> int:
         """Current run number; 0 outside a cell and in a forked child."""
-        return self._run if os.getpid() == self._pid else 0
+        return self._run
 
     def install(self) -> None:
         """Turn the evidence hooks on; those of frameworks not imported yet follow at their import."""
@@ -118,7 +119,9 @@ class Session:
         self._step_observers.append(observer)
 
     def begin_cell(self, cell_id: str | None, source: str, deleted_cells: Sequence[str] = ()) -> int:
-        """A cell is about to run; returns its run number, from 1."""
+        """A cell is about to run; returns its run number, from 1; 0 in a forked child, which records nothing."""
+        if self._forked:
+            return 0
         run = next(self._runs)
         self._install_hooks()
         event = CellStart(run, cell_id, source, utc_now(), self._rng(), tuple(deleted_cells))
@@ -150,7 +153,7 @@ class Session:
         trip = self._settle()
         for hook in tuple(self._installed):
             self._guarded(hook, hook.end_cell)
-        self._note_environment(run)
+        self._environment.take(run)
         self._writer.flush()
         self._writer.write(
             CellEnd(
@@ -169,6 +172,11 @@ class Session:
         self._run = 0
         if trip is not None:
             raise trip
+
+    def leave_fork(self) -> None:
+        """Fall silent for good: this process is a child by fork, and the journal is its parent's."""
+        self._forked = True
+        self._run = 0
 
     def log_metric(self, name: str, value: float, step: int | None) -> None:
         """Record a metric's value for the current run."""
@@ -277,25 +285,23 @@ class Session:
             _log.exception("random streams could not be read")
             return {}
 
-    def _note_environment(self, run: int) -> None:
-        if not self._environment_works:
-            return
-        try:
-            from jupyter_clusterbridge.runtime.environment import loaded_fingerprint, observe_environment
-
-            found = loaded_fingerprint()
-            if found != self._environment_print:
-                self._writer.write(EnvironmentSeen(run, observe_environment()))
-                self._environment_print = found
-        except Exception:
-            self._environment_works = False
-            _log.exception("the environment could not be observed")
-
     def _report(self, error: Exception) -> None:
         try:
             self._on_error(error)
         except Exception:
             _log.exception("the error callback failed")
+
+
+_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for session in tuple(_sessions):
+        session.leave_fork()
+
+
+if hasattr(os, "register_at_fork"):  # asking for the process id at each row would cost more
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _imported(module: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +29,7 @@ class JobKernel:
         job = {"record_dir": str(folder / "record"), "role": "job", "root": str(folder), "notebook": "nb.ipynb"}
         self._manager = KernelManager()
         self._manager.kernel_spec.argv[0] = sys.executable
-        self._manager.start_kernel(cwd=str(folder), env={"CLUSTERBRIDGE_JOB": json.dumps(job)})
+        self._manager.start_kernel(cwd=str(folder), env={**os.environ, "CLUSTERBRIDGE_JOB": json.dumps(job)})
         self._client = self._manager.client()
         self._client.start_channels()
         self._client.wait_for_ready(timeout=60)

@@ -29,6 +29,7 @@ class TorchHook(Hook):
         self._patches = Patches()
         self._handles: list[Any] = []
         self._stepped: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._last: weakref.ref[Any] | None = None
         self._torch: Any = None
 
     def install(self) -> None:
@@ -51,12 +52,15 @@ class TorchHook(Hook):
         self._handles = []
 
     def _wrap(self, original: Any) -> Any:
-        patches = self._patches
+        patches, sink, losses = self._patches, self.sink, self._losses
 
         @functools.wraps(original)
         def backward(*args: Any, **kwargs: Any) -> Any:
-            if patches.active and self.sink.run:
-                self.guarded(self._losses, args, kwargs)
+            if patches.active and sink.run:
+                try:
+                    losses(args, kwargs)
+                except Exception as error:
+                    sink.failed(self, error)
             return original(*args, **kwargs)
 
         return untraced(self._torch, backward)
@@ -68,21 +72,26 @@ class TorchHook(Hook):
             return
         tensor = self._torch.Tensor
         for root in (roots,) if isinstance(roots, tensor) else tuple(roots or ()):
-            if isinstance(root, tensor) and root.numel() == 1 and not root.is_complex():
+            if isinstance(root, tensor) and root.numel() == 1:
                 self._loss(root)
 
     def _loss(self, root: Any) -> None:
-        device = root.device.type
-        if device == "cpu":
+        if root.is_complex():
+            return
+        if root.is_cpu:
             self.sink.loss_seen(self.sink.steps + 1, root.item())
-        elif device == "cuda" and not self._torch.cuda.is_current_stream_capturing():
+        elif root.is_cuda and not self._torch.cuda.is_current_stream_capturing():
             self.sink.drain()
             self.sink.defer(_PendingLoss(self._torch, root, self.sink))
 
     def _before_step(self, optimizer: Any, args: object, kwargs: object) -> None:
-        if self.sink.run and optimizer not in self._stepped:
-            self._stepped.add(optimizer)
-            self.guarded(self._weights, optimizer)
+        if self._last is not None and self._last() is optimizer:
+            return
+        if self.sink.run:
+            self._last = weakref.ref(optimizer)
+            if optimizer not in self._stepped:
+                self._stepped.add(optimizer)
+                self.guarded(self._weights, optimizer)
 
     def _after_step(self, optimizer: Any, args: object, kwargs: object) -> None:
         if self.sink.run:

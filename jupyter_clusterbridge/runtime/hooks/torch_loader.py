@@ -40,6 +40,7 @@ class TorchLoaderHook(Hook):
         self._patches = Patches()
         self._iterations: weakref.WeakKeyDictionary[Any, _Iteration] = weakref.WeakKeyDictionary()
         self._loaders: weakref.WeakKeyDictionary[Any, list[int]] = weakref.WeakKeyDictionary()
+        self._last: tuple[weakref.ref[Any], _Iteration] | None = None
         self._ordinals = itertools.count()
         self._iterable: object = None
 
@@ -75,7 +76,10 @@ class TorchLoaderHook(Hook):
             def late(iterator: Any) -> Any:
                 result = original(iterator)
                 if patches.active and sink.run:
-                    self.guarded(note, iterator, result)
+                    try:
+                        note(iterator, result)
+                    except Exception as error:
+                        sink.failed(self, error)
                 return result
 
             return untraced(sys.modules["torch"], early if before else late)
@@ -101,13 +105,21 @@ class TorchLoaderHook(Hook):
         self.sink.row(RowKind.EPOCH, state[0], state[1])
         state[1] += 1
 
+    def _find(self, iterator: Any) -> _Iteration | None:
+        if self._last is None or self._last[0]() is not iterator:
+            found = self._iterations.get(iterator)
+            if found is None:  # it began before we did
+                return None
+            self._last = weakref.ref(iterator), found
+        return self._last[1]
+
     def _drew(self, iterator: Any, index: object) -> None:
-        iteration = self._iterations.get(iterator)
+        iteration = self._find(iterator)
         if iteration is not None and iteration.ordered:
             iteration.drawn.append(index_hash(index))
 
     def _yielded(self, iterator: Any, batch: object) -> None:
-        iteration = self._iterations.get(iterator)
+        iteration = self._find(iterator)
         drawn = iteration.drawn.popleft() if iteration is not None and iteration.drawn else 0
         self.sink.row(RowKind.BATCH, drawn, content_hash(batch))
 
