@@ -61,8 +61,8 @@ class CleanReplay:
 def record_baseline(path: Path, progress: Progress = _quiet) -> BaselineResult:
     """Replay a notebook in a fresh kernel of its own environment, in its own folder.
 
-    The run directory is ``.clusterbridge/<stem>/baseline/``; an earlier one is replaced. The notebook's file is
-    not changed. A failed replay is a result too: its status says how it ended.
+    The run directory is ``.clusterbridge/<stem>/baseline/``; an earlier one is replaced once the replay has ended.
+    The notebook's file is not changed. A failed replay is a result too: its status says how it ended.
 
     Raises:
         KernelNotFound: the notebook's kernel is not installed.
@@ -72,8 +72,7 @@ def record_baseline(path: Path, progress: Progress = _quiet) -> BaselineResult:
     notebook = read_notebook(path)
     python = kernel_python(notebook.kernel_name)
     run_dir = journal_folder(notebook.path) / BASELINE_RUN
-    with _runtime_for(python) as search:
-        _clear(run_dir)
+    with _runtime_for(python) as search, _in_place_of_earlier(run_dir):
         progress(f"Replaying {notebook.path.name} from top to bottom")
         _replay(python, notebook.path, run_dir, search, progress)
     status = read_status(run_dir)
@@ -173,11 +172,22 @@ def _missing_modules(python: Path, names: list[str]) -> list[str]:
     return [name for name in names if repr(name) in done.stdout]
 
 
-def _clear(run_dir: Path) -> None:
-    """Make room for a new run directory."""
+@contextmanager
+def _in_place_of_earlier(run_dir: Path) -> Iterator[None]:
+    """Make room for a run directory; the earlier one comes back when the block ends with an exception."""
+    earlier = run_dir.with_name(f".{run_dir.name}.earlier")
     try:
         if run_dir.exists():
-            shutil.rmtree(run_dir)
+            shutil.rmtree(earlier, ignore_errors=True)
+            os.replace(run_dir, earlier)
         run_dir.mkdir(parents=True)
     except OSError as error:
         raise explain_os_error(error, run_dir) from None
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(run_dir, ignore_errors=True)
+        if earlier.exists():
+            os.replace(earlier, run_dir)
+        raise
+    shutil.rmtree(earlier, ignore_errors=True)

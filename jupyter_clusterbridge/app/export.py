@@ -145,7 +145,12 @@ def _lock(
         # a registry may take seconds to answer, or not to
         image = pool.submit(resolve_base_image, request.base_image, environment.python)
         resolved = resolve(
-            environment, scope=request.scope, platform=request.platform, python=python, progress=progress
+            environment,
+            scope=request.scope,
+            platform=request.platform,
+            imports=(),  # both ways of observing say what is loaded, also where that is nothing
+            python=python,
+            progress=progress,
         )
         return resolved, image.result(), unknown
 

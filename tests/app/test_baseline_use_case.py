@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_clusterbridge.app import baseline
 from jupyter_clusterbridge.app.baseline import clean_replay, record_baseline
 from jupyter_clusterbridge.app.export import ExportRequest, export_notebook
 from jupyter_clusterbridge.export.runtime_wheel import REQUIRES
@@ -92,3 +93,20 @@ def test_an_environment_without_clusterbridge_gets_the_runtime_lent(tmp_path: Pa
     assert result.status.state is RunState.SUCCEEDED
     installed = subprocess.run([uv, "pip", "list", "--python", python], capture_output=True, text=True, check=True)
     assert "clusterbridge" not in installed.stdout
+
+
+def test_an_earlier_replay_comes_back_when_a_new_one_cannot_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_notebook(tmp_path / "work", "x = 1")
+    first = record_baseline(path)
+    before = (first.run_dir / "status.json").read_bytes()
+
+    def broken(*arguments: object) -> None:
+        raise EnvironmentFailed("the replay could not start")
+
+    monkeypatch.setattr(baseline, "_replay", broken)
+    with pytest.raises(EnvironmentFailed):
+        record_baseline(path)
+    assert (first.run_dir / "status.json").read_bytes() == before
+    assert [entry.name for entry in first.run_dir.parent.iterdir()] == ["baseline"]
