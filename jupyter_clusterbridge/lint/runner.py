@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from jupyter_clusterbridge.lint import rules as rules_package
+from jupyter_clusterbridge.lint.bindings import Handler
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.magics import note_magic
 from jupyter_clusterbridge.lint.rule import Rule, page_of
-from jupyter_clusterbridge.lint.walk import Handler, walk_cell
+from jupyter_clusterbridge.lint.walk import walk_cell
 from jupyter_clusterbridge.model.errors import ClusterBridgeError
 from jupyter_clusterbridge.model.findings import Finding
 from jupyter_clusterbridge.model.notebook import Notebook
