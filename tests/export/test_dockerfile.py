@@ -22,11 +22,12 @@ def test_layers_of_the_lock_come_before_the_code_and_the_user_is_a_number(make_n
     text = (export(path).folder / "Dockerfile").read_text()
     order = [
         "ARG BASE=python:3.11.7-slim",
-        'OMP_NUM_THREADS="1"',
         "COPY requirements.txt",
         "pip install --no-cache-dir --no-deps --require-hashes --find-links wheels -r requirements.txt",
+        'OMP_NUM_THREADS="1"',
         "COPY .dockerignore Dockerfile README.md bundle.json notebook.ipynb pylock.toml ./",
         "COPY project/ project/",
+        'LABEL clusterbridge.model="sha256:',
         "USER 10001:10001",
         'ENTRYPOINT ["python", "-m", "jupyter_clusterbridge.runtime", "--bundle", "/bundle"',
     ]
