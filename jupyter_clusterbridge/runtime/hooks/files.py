@@ -65,8 +65,8 @@ class FilesHook(Hook):
         self._cell = _Seen()
         self._written: set[str] = set()
         self._busy = threading.local()
-        self._runs: list[tuple[float, float]] = []
-        self._began = 0.0
+        self._runs: list[tuple[int, int]] = []
+        self._began = 0
         self._modules: set[str] = set()
 
     def install(self) -> None:
@@ -93,7 +93,7 @@ class FilesHook(Hook):
         """Write reads with digests, then writes, then listings."""
         global _active
         _active = None
-        self._runs.append((self._began, _file_clock()))
+        self._runs.append((self._began, time.time_ns()))
         cell, run = self._cell, self.sink.run
         for path in self._new_modules():
             cell.reads.setdefault(path, None)
@@ -193,7 +193,7 @@ class FilesHook(Hook):
             return
         if not os.path.isfile(path):
             return
-        if any(began < status.st_mtime <= ended for began, ended in self._runs[-1000:]):
+        if any(began < status.st_mtime_ns <= ended for began, ended in self._runs[-1000:]):
             self._wrote(path)
             return
         size, digest = self._digests.read(path)
@@ -217,9 +217,9 @@ class FilesHook(Hook):
         return found
 
 
-def _file_clock() -> float:
-    """The clock that stamps files: on Linux it ticks every few milliseconds and lags behind the other."""
-    return time.clock_gettime(_REALTIME_COARSE) if sys.platform == "linux" else time.time()
+def _file_clock() -> int:
+    """The earliest stamp that a file written now can get: on Linux that of a clock that ticks every few ms."""
+    return time.clock_gettime_ns(_REALTIME_COARSE) if sys.platform == "linux" else time.time_ns()
 
 
 def _ignored_caller() -> bool:
