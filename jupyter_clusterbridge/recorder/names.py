@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from jupyter_clusterbridge.recorder.calls import (
     PURE_CALLS,
@@ -15,54 +15,9 @@ from jupyter_clusterbridge.recorder.calls import (
     root_name,
     seeded_streams,
 )
+from jupyter_clusterbridge.recorder.effects import Effects
+from jupyter_clusterbridge.recorder.scopes import LocalNames, inner_functions, target_names
 from jupyter_clusterbridge.runtime.source import Magic, parse_cell
-
-
-@dataclass
-class Effects:
-    """Effects of one statement, of one cell, or of the body of a function on the namespace of the notebook."""
-
-    dump: str = ""
-    """Canonical form of the statement: equal for equal code in other formatting."""
-    reads: set[str] = field(default_factory=set)
-    """Names read before they are bound."""
-    binds: set[str] = field(default_factory=set)
-    """Names bound on some path."""
-    sure: set[str] = field(default_factory=set)
-    """Names bound on every path."""
-    deletes: set[str] = field(default_factory=set)
-    stores: set[str] = field(default_factory=set)
-    """Old objects changed in place for certain: item and attribute stores, known mutating calls."""
-    fits: set[str] = field(default_factory=set)
-    """Those of ``stores`` only by ``.fit``, which starts anew in scikit-learn and goes on in Keras."""
-    touches: set[str] = field(default_factory=set)
-    """Old objects that a call may change in place: a method's owner, an argument, a called object."""
-    imports: set[str] = field(default_factory=set)
-    env_reads: set[str] = field(default_factory=set)
-    env_writes: set[str] = field(default_factory=set)
-    seeds: set[str] = field(default_factory=set)
-    """Random streams that are set to a fixed state."""
-    calls: bool = False
-    """Whether anything is called that is not known to be pure."""
-    defines: dict[str, Effects] = field(default_factory=dict)
-    """Functions and classes, with what their bodies do when called."""
-
-    @property
-    def inert(self) -> bool:
-        """Whether nothing but output can come of it."""
-        return not (self.calls or self.binds or self.stores or self.deletes or self.env_writes)
-
-    def merge(self, other: Effects, fresh: Iterable[str] = ()) -> None:
-        """Add what ``other`` does after this; names in ``fresh`` are already bound."""
-        known = set(fresh)
-        self.reads |= other.reads - known
-        self.stores |= other.stores - known
-        self.fits |= other.fits - known
-        self.touches |= other.touches - known
-        for name in ("binds", "deletes", "imports", "env_reads", "env_writes", "seeds"):
-            getattr(self, name).update(getattr(other, name))
-        self.calls |= other.calls
-        self.defines.update(other.defines)
 
 
 @dataclass(frozen=True)
@@ -319,7 +274,7 @@ class _Walker(ast.NodeVisitor):
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
         self.visit(node.generators[0].iter)
         outer = self.hidden
-        self.hidden = outer | _targets(generator.target for generator in node.generators)
+        self.hidden = outer | target_names(generator.target for generator in node.generators)
         for index, generator in enumerate(node.generators):
             if index:
                 self.visit(generator.iter)
@@ -403,50 +358,10 @@ def _writes_env(node: ast.Call) -> bool:
     return name in ("setdefault", "pop", "putenv", "unsetenv")
 
 
-def _targets(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    return frozenset(n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name))
-
-
-class _Locals(ast.NodeVisitor):
-    """Collects what a function body binds in its own scope, and what it declares as global."""
-
-    def __init__(self) -> None:
-        self.names: set[str] = set()
-        self.globals: set[str] = set()
-
-    def visit_Name(self, node: ast.Name) -> None:
-        if not isinstance(node.ctx, ast.Load):
-            self.names.add(node.id)
-
-    def visit_Global(self, node: ast.Global) -> None:
-        self.globals.update(node.names)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-        self.names.add(node.name)
-
-    visit_AsyncFunctionDef = visit_ClassDef = visit_FunctionDef
-
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        pass
-
-    def _inner(self, node: ast.AST) -> None:
-        self.names.update(n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
-
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _inner
-
-    def visit_alias(self, node: ast.alias) -> None:
-        self.names.add(node.asname or node.name.partition(".")[0])
-
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
-        if node.name:
-            self.names.add(node.name)
-        self.generic_visit(node)
-
-
 def _body_effects(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Effects:
     """What a function's body does to the notebook's namespace when it is called."""
     body: list[ast.AST] = list(node.body) if not isinstance(node, ast.Lambda) else [node.body]
-    scope = _Locals()
+    scope = LocalNames()
     for part in body:
         scope.visit(part)
     arguments = node.args
@@ -456,15 +371,6 @@ def _body_effects(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> 
     walker = _Walker(out, frozenset(own | scope.names) - scope.globals)
     for part in body:
         walker.visit(part)
-    for inner in _inner_functions(body):
+    for inner in inner_functions(body):
         out.merge(_body_effects(inner), walker.hidden)
     return out
-
-
-def _inner_functions(body: Iterable[ast.AST]) -> Iterable[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Functions defined directly in a body, also below its control flow and in its classes."""
-    for node in body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield node
-        elif not isinstance(node, ast.expr):
-            yield from _inner_functions(ast.iter_child_nodes(node))

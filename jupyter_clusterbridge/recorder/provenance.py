@@ -10,7 +10,8 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from jupyter_clusterbridge.recorder.names import CellNames, Effects, analyse_cell
+from jupyter_clusterbridge.recorder.effects import Effects
+from jupyter_clusterbridge.recorder.names import CellNames, analyse_cell
 from jupyter_clusterbridge.recorder.runs import Run
 
 _COMPOUND = ("For(", "AsyncFor(", "While(", "With(", "AsyncWith(", "Try(", "TryStar(", "If(", "Match(")
