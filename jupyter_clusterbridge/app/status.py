@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jupyter_clusterbridge.app.check import check_notebook_file
-from jupyter_clusterbridge.app.text import check_lines, finding_lines
+from jupyter_clusterbridge.app.text import check_lines, counted, finding_lines
 from jupyter_clusterbridge.model.canonical import digest_json, short
 from jupyter_clusterbridge.model.environment import Environment
 from jupyter_clusterbridge.model.notebook import Notebook, read_notebook
@@ -67,11 +67,11 @@ def status_lines(status: NotebookStatus) -> Iterator[str]:
     ran = sum(cell.runs > 0 for cell in record.cells)
     loaded = _loaded(record.environment)
     parts = [
-        f"{ran} of {len(record.cells)} cells",
-        f"{record.steps} training steps",
-        f"{len(record.metrics)} metric values",
-        f"{len(record.files)} data files",
-        f"{max(len(loaded) - 1, 0)} packages in memory",
+        f"{ran} of {counted(len(record.cells), 'cell')}",
+        counted(record.steps, "training step"),
+        counted(len(record.metrics), "metric value"),
+        counted(len(record.files), "data file"),
+        f"{counted(max(len(loaded) - 1, 0), 'package')} in memory",
     ]
     yield f"recorded  {', '.join(parts)}"
     yield "What a cluster will not forgive:"

@@ -12,6 +12,15 @@ from jupyter_clusterbridge.model.state import CellState, CheckReport
 from jupyter_clusterbridge.model.verdict import Comparison
 
 
+def counted(number: int, word: str) -> str:
+    """A number with its word.
+
+    >>> counted(1, "cell"), counted(2, "cell")
+    ('1 cell', '2 cells')
+    """
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
 def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
     """One block a finding: place, code and message, then the remedy; a count at the end."""
     for finding in findings:
@@ -25,11 +34,11 @@ def count_findings(findings: Sequence[Finding]) -> str:
     if not findings:
         return "No findings."
     counts = [
-        f"{number} {severity.value}{'s' if number != 1 and severity is not Severity.INFO else ''}"
+        counted(number, severity.value) if severity is not Severity.INFO else f"{number} info"
         for severity in Severity
         if (number := sum(finding.severity is severity for finding in findings))
     ]
-    return f"{len(findings)} finding{'s' if len(findings) != 1 else ''}: {', '.join(counts)}."
+    return f"{counted(len(findings), 'finding')}: {', '.join(counts)}."
 
 
 def _place(finding: Finding) -> str:

@@ -272,3 +272,10 @@ def test_an_unreadable_notebook_does_not_keep_lint_from_the_others(tmp_path: Pat
     assert process.returncode == 1
     assert document["schema"] == "clusterbridge/lint/1"
     assert {finding["path"] for finding in document["findings"]} == {str(corrupt)}
+
+
+def test_jupyter_clusterbridge_is_the_same_command() -> None:
+    process = subprocess.run(
+        [sys.executable, "-m", "jupyter", "clusterbridge", "--version"], capture_output=True, text=True
+    )
+    assert process.stdout == run("--version").stdout != ""
