@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from jupyter_clusterbridge.cli.door import exit_codes, format_option, print_json, progress, user_errors
+from jupyter_clusterbridge.cli.door import exit_codes, finish_run, format_option, progress, user_errors
 
 
 @click.command(epilog=exit_codes("0 every cell ran", "39 to 143 how the replay ended"))
@@ -19,11 +18,4 @@ def command(notebook: Path, output_format: str) -> None:
 
     with user_errors(output_format):
         result = record_baseline(notebook, progress)
-    status = result.status
-    if output_format == "json":
-        print_json({"run_dir": str(result.run_dir), "status": status})
-    else:
-        click.echo(f"state     {status.state.value}")
-        click.echo(f"reason    {status.reason}")
-        click.echo(f"baseline  {result.run_dir}")
-    sys.exit(status.exit_code if status.exit_code is not None else 1)
+    finish_run(result.run_dir, result.status, output_format, "baseline")

@@ -6,12 +6,14 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import NoReturn
 
 import click
 
 from jupyter_clusterbridge.model.codec import to_json
 from jupyter_clusterbridge.model.errors import ClusterBridgeError
+from jupyter_clusterbridge.model.run import RunStatus
 
 format_option = click.option(
     "--format",
@@ -39,6 +41,17 @@ def print_lines(lines: Iterable[str]) -> None:
     """Print lines of a report on standard output."""
     for line in lines:
         click.echo(line)
+
+
+def finish_run(run_dir: Path, status: RunStatus, output_format: str, label: str = "run") -> NoReturn:
+    """Print how a run ended and where it lies, and exit with the job's own code."""
+    if output_format == "json":
+        print_json({"run_dir": str(run_dir), "status": status})
+    else:
+        print_lines(
+            [f"state     {status.state.value}", f"reason    {status.reason}", f"{label:<10}{run_dir}"],
+        )
+    sys.exit(status.exit_code if status.exit_code is not None else 1)
 
 
 def progress(text: str) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from jupyter_clusterbridge.cli.door import exit_codes, format_option, print_json, progress, user_errors
+from jupyter_clusterbridge.cli.door import exit_codes, finish_run, format_option, progress, user_errors
 from jupyter_clusterbridge.model.resources import Resources, parse_duration, parse_size
 
 
@@ -49,11 +48,4 @@ def command(
         )
         request = RunRequest(bundle=bundle, engine=engine, out=out, resources=resources, data_dir=data_dir)
         result = run_bundle(request, progress)
-    status = result.status
-    if output_format == "json":
-        print_json({"run_dir": str(result.run_dir), "status": status})
-    else:
-        click.echo(f"state     {status.state.value}")
-        click.echo(f"reason    {status.reason}")
-        click.echo(f"run       {result.run_dir}")
-    sys.exit(status.exit_code if status.exit_code is not None else 1)
+    finish_run(result.run_dir, result.status, output_format)

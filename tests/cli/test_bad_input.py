@@ -34,6 +34,17 @@ NOTEBOOK: dict[str, Any] = {
     ],
 }
 
+START = json.dumps(
+    {
+        "event": "kernel_start",
+        "schema": "clusterbridge/journal/1",
+        "kernel_id": "k",
+        "role": "notebook",
+        "python": "3.11.7",
+        "at": "2026-01-01T00:00:00+00:00",
+    }
+)
+
 
 def run(*arguments: object, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -103,15 +114,7 @@ def test_a_kernel_that_is_not_installed(tmp_path: Path) -> None:
 def test_a_journal_with_a_foreign_line(notebook: Path, tmp_path: Path) -> None:
     journal = notebook.parent / ".clusterbridge" / notebook.stem / "k.jsonl"
     journal.parent.mkdir(parents=True)
-    start = {
-        "event": "kernel_start",
-        "schema": "clusterbridge/journal/1",
-        "kernel_id": "k",
-        "role": "notebook",
-        "python": "3.11.7",
-        "at": "2026-01-01T00:00:00+00:00",
-    }
-    journal.write_text(json.dumps(start) + "\nhello\n" + json.dumps(start) + "\n")
+    journal.write_text(START + "\nhello\n" + START + "\n")
     before = journal.read_bytes()
     assert_one_message(run("check", notebook), 14, "k.jsonl", "line 2")
     assert_one_message(run("export", notebook, "-o", tmp_path / "out"), 14, "line 2")
@@ -122,15 +125,7 @@ def test_a_journal_with_a_foreign_line(notebook: Path, tmp_path: Path) -> None:
 def test_a_torn_last_line_of_a_journal_is_no_error(notebook: Path) -> None:
     journal = notebook.parent / ".clusterbridge" / notebook.stem / "k.jsonl"
     journal.parent.mkdir(parents=True)
-    start = {
-        "event": "kernel_start",
-        "schema": "clusterbridge/journal/1",
-        "kernel_id": "k",
-        "role": "notebook",
-        "python": "3.11.7",
-        "at": "2026-01-01T00:00:00+00:00",
-    }
-    journal.write_text(json.dumps(start) + '\n{"event": "cell_st')
+    journal.write_text(START + '\n{"event": "cell_st')
     assert run("check", notebook).returncode == 0
 
 
