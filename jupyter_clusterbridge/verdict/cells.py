@@ -98,7 +98,17 @@ def _cell(index: int | None) -> str:
     return "?" if index is None else str(index)
 
 
-def compare_rng(pairs: Iterable[CellPair]) -> Iterator[Placed]:
+@dataclass(frozen=True)
+class StreamDifference:
+    """A random stream that a cell moved and that stands elsewhere afterwards."""
+
+    cell_index: int
+    difference: Difference
+    incidental: bool
+    """Python's own stream, never seeded: libraries draw from it when they are imported, for names and the like."""
+
+
+def compare_rng(pairs: Iterable[CellPair]) -> Iterator[StreamDifference]:
     """Random streams that a cell moved and that stand elsewhere afterwards.
 
     A stream that neither run moved in a cell is left out: its state is the entropy of the process's start.
@@ -111,9 +121,11 @@ def compare_rng(pairs: Iterable[CellPair]) -> Iterator[Placed]:
             if before == after or not (_moved(pair.baseline, stream) or _moved(pair.run, stream)):
                 continue
             where = f"cell {pair.baseline.cell_index}, stream {stream}"
-            yield (
+            unseeded = pair.baseline.rng_before.get(stream) != pair.run.rng_before.get(stream)
+            yield StreamDifference(
                 pair.baseline.cell_index,
                 Difference(Link.RNG, where, before or "not loaded", after or "not loaded"),
+                incidental=unseeded and stream == "python",
             )
 
 
@@ -153,6 +165,17 @@ def compare_artifacts(baseline: RunRecord, run: RunRecord) -> Iterator[Differenc
             continue
         after = "missing" if other.digest is None else short(other.digest)
         yield Difference(Link.OUTPUT, f"artifact {artifact.path}", short(artifact.digest), after)
+
+
+def outputs_compared(pairs: Iterable[CellPair]) -> bool:
+    """Whether both sides know what at least one cell printed."""
+    return any(
+        pair.baseline is not None
+        and pair.run is not None
+        and pair.baseline.output_digest is not None
+        and pair.run.output_digest is not None
+        for pair in pairs
+    )
 
 
 def compare_outputs(pairs: Iterable[CellPair]) -> Iterator[Difference]:

@@ -13,6 +13,7 @@ from jupyter_clusterbridge.model.verdict import Comparison, Difference, Identity
 from jupyter_clusterbridge.verdict.cells import (
     CellPair,
     Placed,
+    StreamDifference,
     align_cells,
     compare_artifacts,
     compare_code,
@@ -20,6 +21,7 @@ from jupyter_clusterbridge.verdict.cells import (
     compare_metrics,
     compare_outputs,
     compare_rng,
+    outputs_compared,
 )
 from jupyter_clusterbridge.verdict.environment import EnvironmentDiff, compare_environments
 from jupyter_clusterbridge.verdict.steps import StepDiff, compare_steps
@@ -27,7 +29,6 @@ from jupyter_clusterbridge.verdict.words import difference_sentence, same_senten
 
 _ORDER = {link: position for position, link in enumerate(Link)}
 _NUMERIC = {Link.BATCH_CONTENT, Link.INITIAL_WEIGHTS, Link.LOSS, Link.METRIC, Link.OUTPUT}
-_STEP_EVIDENCE = {Link.INDEX_ORDER, Link.BATCH_CONTENT, Link.INITIAL_WEIGHTS, Link.LOSS, Link.METRIC}
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,25 @@ class Side:
 
 @dataclass(frozen=True)
 class _Behaviour:
-    """What happened while the cells ran, sorted by cause."""
+    """What happened while the cells ran."""
 
-    chain: tuple[Difference, ...]
-    """Streams, batches, weights, losses, metrics and artifacts."""
+    steps: tuple[Placed, ...]
+    """Batches, weights and losses, each with its cell."""
+    streams: tuple[StreamDifference, ...]
+    end: tuple[Difference, ...]
+    """Metrics and artifacts."""
     printed: tuple[Difference, ...]
     """Printed text, which decides only where nothing stronger was recorded."""
     has_numbers: bool
     """Whether losses or metrics could be compared."""
+    has_artifacts: bool
+    has_text: bool
+
+    def chain(self, streams: Iterable[StreamDifference]) -> tuple[Difference, ...]:
+        """Everything but printed text in causal order: by cell, and within a cell by link."""
+        placed = [*self.steps, *((stream.cell_index, stream.difference) for stream in streams)]
+        placed.sort(key=lambda item: (item[0], _ORDER[item[1].link]))
+        return (*(difference for _, difference in placed), *self.end)
 
 
 def compare_sides(baseline: Side, run: Side) -> Comparison:
@@ -73,7 +85,7 @@ def compare_sides(baseline: Side, run: Side) -> Comparison:
     reason = _cannot_tell(pairs, run.status)
     if reason is not None:
         return Comparison(Verdict.CANNOT_TELL, reason, None, (), identities, notes)
-    summary = same_sentence(baseline.record, run.record, steps.compared)
+    summary = same_sentence(baseline.record, run.record, steps.compared, behaviour.has_text)
     return Comparison(Verdict.SAME, summary, None, (), identities, notes)
 
 
@@ -96,12 +108,15 @@ def _environment(baseline: RunRecord, run: RunRecord) -> EnvironmentDiff:
 
 
 def _behaviour(baseline: RunRecord, run: RunRecord, pairs: tuple[CellPair, ...], steps: StepDiff) -> _Behaviour:
-    placed: list[Placed] = [*steps.differences, *compare_rng(pairs)]
-    placed.sort(key=lambda item: (item[0], _ORDER[item[1].link]))
-    end = [*compare_metrics(baseline, run), *compare_artifacts(baseline, run)]
-    has_numbers = steps.compared > 0 or bool(baseline.metrics and run.metrics)
-    chain = (*(difference for _, difference in placed), *end)
-    return _Behaviour(chain, tuple(compare_outputs(pairs)), has_numbers)
+    return _Behaviour(
+        steps=steps.differences,
+        streams=tuple(compare_rng(pairs)),
+        end=(*compare_metrics(baseline, run), *compare_artifacts(baseline, run)),
+        printed=tuple(compare_outputs(pairs)),
+        has_numbers=steps.compared > 0 or bool(baseline.metrics and run.metrics),
+        has_artifacts=any(artifact.digest for artifact in baseline.artifacts),
+        has_text=outputs_compared(pairs),
+    )
 
 
 def _weigh(
@@ -114,7 +129,7 @@ def _weigh(
     """Put what decides in causal order; the rest becomes notes."""
     static = [*compare_code(pairs, baseline, run), *environment.decisive, *compare_files(baseline, run)]
     static.sort(key=lambda difference: _ORDER[difference.link])
-    chain, notes = _drop_harmless_rng(behaviour)
+    chain, notes = _without_harmless_streams(behaviour)
     if behaviour.has_numbers and not chain:
         notes += _as_notes(behaviour.printed)
     else:
@@ -125,22 +140,28 @@ def _weigh(
     return (*static, *chain), (*environment.notes, *_as_notes(suspects), *notes)
 
 
-def _drop_harmless_rng(behaviour: _Behaviour) -> tuple[tuple[Difference, ...], tuple[str, ...]]:
-    """A stream that stands elsewhere changed nothing when every later loss and metric is equal."""
-    later = {difference.link for difference in behaviour.chain} & _STEP_EVIDENCE
-    streams = tuple(d for d in behaviour.chain if d.link is Link.RNG)
-    if later or not behaviour.has_numbers or not streams:
-        return behaviour.chain, ()
-    rest = tuple(d for d in behaviour.chain if d.link is not Link.RNG)
-    if rest:
-        return behaviour.chain, ()
-    return (), _as_notes(streams)
+def _without_harmless_streams(behaviour: _Behaviour) -> tuple[tuple[Difference, ...], tuple[str, ...]]:
+    """Leave out streams that stand elsewhere and changed nothing that was recorded.
+
+    Where losses, metrics or artifacts are there and equal, no stream mattered. Where only printed text is there
+    and equal, that is said of incidental draws alone.
+    """
+    if behaviour.steps or behaviour.end or (behaviour.printed and not behaviour.has_numbers):
+        return behaviour.chain(behaviour.streams), ()
+    if behaviour.has_numbers or behaviour.has_artifacts:
+        harmless = behaviour.streams
+    elif behaviour.has_text:
+        harmless = tuple(stream for stream in behaviour.streams if stream.incidental)
+    else:
+        harmless = ()
+    kept = [stream for stream in behaviour.streams if stream not in harmless]
+    return behaviour.chain(kept), _as_notes(stream.difference for stream in harmless)
 
 
 def _as_notes(differences: Iterable[Difference]) -> tuple[str, ...]:
     return tuple(
         f"{difference.where}: {difference.baseline} in the baseline, {difference.run} in the run; "
-        "no recorded number depends on it."
+        "nothing that was recorded depends on it."
         for difference in differences
     )
 

@@ -9,6 +9,9 @@ from jupyter_clusterbridge.model.environment import Environment
 from jupyter_clusterbridge.model.verdict import Difference, Link
 
 _ABSENT = "not there"
+_OURS = {"jupyter-clusterbridge", "jupyter-clusterbridge-runtime"}
+_THREADS = "_NUM_THREADS"
+"""End of the variables by which a lock fixes thread counts; the counts themselves are compared."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ def compare_environments(baseline: Environment, run: Environment) -> Environment
     suspects = [
         *_mapping("thread count", baseline.threads, run.threads),
         *_mapping("flag", baseline.flags, run.flags),
-        *_mapping("variable", baseline.variables, run.variables),
+        *_mapping("variable", _settings(baseline), _settings(run)),
         *_hardware(baseline, run),
     ]
     return EnvironmentDiff(tuple(decisive), tuple(suspects), tuple(_missing(baseline, run)))
@@ -57,8 +60,12 @@ def _packages(baseline: Environment, run: Environment) -> Iterator[Difference]:
             yield _difference(f"package {package.name}", before, after)
 
 
+def _settings(environment: Environment) -> dict[str, str]:
+    return {name: value for name, value in environment.variables.items() if not name.endswith(_THREADS)}
+
+
 def _missing(baseline: Environment, run: Environment) -> Iterator[str]:
-    theirs = {package.name for package in run.distributions}
+    theirs = {package.name for package in run.distributions} | _OURS
     absent = [p.name for p in baseline.distributions if p.loaded and p.name not in theirs]
     if absent:
         yield "Loaded in the baseline and not installed in the run: " + ", ".join(absent) + "."

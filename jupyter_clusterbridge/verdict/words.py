@@ -42,7 +42,7 @@ def difference_sentence(first: Difference) -> str:
     )
 
 
-def same_sentence(baseline: RunRecord, run: RunRecord, rows: int) -> str:
+def same_sentence(baseline: RunRecord, run: RunRecord, rows: int, text: bool) -> str:
     """Say what was compared and found equal bit for bit."""
     parts = [_count(len(baseline.cells), "cell")]
     if baseline.environment is not None and run.environment is not None:
@@ -55,6 +55,8 @@ def same_sentence(baseline: RunRecord, run: RunRecord, rows: int) -> str:
     ):
         if number:
             parts.append(_count(number, word))
+    if text:
+        parts.append("the printed text")
     return (
         f"The same model: {', '.join(parts[:-1])} and {parts[-1]} are equal bit for bit."
         if len(parts) > 1

@@ -191,3 +191,38 @@ def test_every_difference_is_listed_in_causal_order(record: RunRecord) -> None:
 def test_nan_losses_that_are_equal_are_equal(record: RunRecord, write_steps: StepsWriter) -> None:
     rows = [Row(RowKind.LOSS, 3, 0, loss_bits(float("nan")), 0)]
     assert compare(record, record, write_steps("a", rows), write_steps("b", rows)).verdict is Verdict.SAME
+
+
+def with_draws(record: RunRecord, index: int, stream: str, before: str, after: str) -> RunRecord:
+    cell = record.cells[index]
+    return replace_cell(
+        record,
+        index,
+        rng_before={**cell.rng_before, stream: before},
+        rng_after={**cell.rng_after, stream: after},
+        output_digest="sha256:text",
+    )
+
+
+def test_an_unseeded_draw_of_a_library_does_not_decide_where_the_printed_text_is_equal(record: RunRecord) -> None:
+    bare = dataclasses.replace(record, metrics=())
+    one, two = with_draws(bare, 0, "python", "e1", "e2"), with_draws(bare, 0, "python", "f1", "f2")
+    found = compare(one, two)
+    assert found.verdict is Verdict.SAME
+    assert any("stream python" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("stream", "before"), [("numpy", ("e1", "f1")), ("python", ("seeded", "seeded"))])
+def test_other_draws_decide_where_only_printed_text_is_equal(
+    record: RunRecord, stream: str, before: tuple[str, str]
+) -> None:
+    bare = dataclasses.replace(record, metrics=())
+    one, two = with_draws(bare, 0, stream, before[0], "a"), with_draws(bare, 0, stream, before[1], "b")
+    found = compare(one, two)
+    assert found.first_difference is not None
+    assert found.first_difference.link is Link.RNG
+
+
+def test_no_stream_decides_where_every_recorded_number_is_equal(record: RunRecord) -> None:
+    one, two = with_draws(record, 0, "numpy", "e1", "a"), with_draws(record, 0, "numpy", "f1", "b")
+    assert compare(one, two).verdict is Verdict.SAME
