@@ -12,6 +12,7 @@ import sys
 import time
 import types
 from collections import OrderedDict, defaultdict, deque
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -28,6 +29,8 @@ _SAMPLE_BYTES = 4096
 _MAX_ITEMS = 2000
 _MAX_DEPTH = 5
 _ATTRIBUTES = 64
+_COLUMNS = 2000
+"""Columns of a frame looked at one by one; a wider frame block by block."""
 _SCALARS = (bool, int, float, complex, type(None), type(Ellipsis), range, slice)
 _BY_REPR = {
     ("datetime", "datetime"), ("datetime", "date"), ("datetime", "timedelta"), ("datetime", "time"),
@@ -258,7 +261,7 @@ class _Feeder:
         manager = value._mgr
         for axis in manager.axes:
             self._index(axis, depth)
-        for array in manager.arrays:
+        for array in _columns(manager):
             self._column(array, depth)
 
     def _index(self, value: Any, depth: int) -> None:
@@ -304,6 +307,17 @@ class _Feeder:
         self.feed(value.get_state() if value.device.type == "cpu" else identity(value), depth + 1)
         if value.device.type == "cpu":
             self.state.update(value.get_state().numpy())
+
+
+def _columns(manager: Any) -> Iterator[Any]:
+    """The columns of a frame one by one, since pandas joins equal types into one block when it likes."""
+    arrays = manager.arrays
+    if len(manager.axes) < 2 or len(manager.axes[0]) > _COLUMNS:
+        yield from arrays
+        return
+    for block, place in zip(manager.blknos, manager.blklocs, strict=True):
+        array = arrays[block]
+        yield array[place] if getattr(array, "ndim", 1) == 2 else array
 
 
 _FRAMEWORKS = (

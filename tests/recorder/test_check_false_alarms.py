@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_clusterbridge.recorder.check import UNSAFE, unreachable_reasons
+from jupyter_clusterbridge.recorder.fingerprints import clock, fingerprint
 
 MUTATING = (
     "import random\nxs = []\ntotal = 0",
@@ -172,3 +173,15 @@ def test_an_estimator_may_be_fitted_again(bench):
         "score = model.score(X, y)",
     )
     assert_silent(one.run(*"abcccd").check(), "rerun")
+
+
+def test_a_frame_whose_blocks_pandas_joins_has_not_changed():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, 2.0], "when": pandas.to_datetime(["2026-01-01", "2026-01-02"])})
+    frame["b"] = frame["a"] * 2
+    before = fingerprint(frame, clock() + 1)
+    frame._consolidate_inplace()
+    assert len(frame._mgr.blocks) == 2
+    assert fingerprint(frame, clock() + 1).digest == before.digest
+    frame.iloc[0, 2] = 9.0
+    assert fingerprint(frame, clock() + 1).digest != before.digest
