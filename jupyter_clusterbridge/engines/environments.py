@@ -20,8 +20,7 @@ from jupyter_clusterbridge.model.canonical import digest_file, digest_json, dige
 from jupyter_clusterbridge.model.errors import EnvironmentFailed
 from jupyter_clusterbridge.model.files import explain_os_error, write_atomic
 from jupyter_clusterbridge.pin.pip_config import read_pip_settings
-from jupyter_clusterbridge.pin.target import Target
-from jupyter_clusterbridge.pin.uv import Resolver, Where, find_uv, sanitise
+from jupyter_clusterbridge.pin.uv import Where, find_uv, sanitise, uv_variables
 
 CACHE_VARIABLE = "CLUSTERBRIDGE_CACHE"
 """Names another cache folder than the platform's own."""
@@ -149,8 +148,7 @@ def _uv(*arguments: str) -> None:
 
 def installer_variables() -> dict[str, str]:
     """The process's variables with pip's index and certificate settings in the installer's own words."""
-    anywhere = Target(platform="", machine="", python="", implementation="cpython", glibc=0)
-    variables = Resolver(anywhere, read_pip_settings()).environ(Where.ALL)
+    variables = uv_variables(read_pip_settings(), Where.ALL)
     return {name: value for name, value in variables.items() if name not in _MISLEADING}
 
 

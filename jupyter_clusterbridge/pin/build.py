@@ -12,7 +12,7 @@ from pathlib import Path
 
 from jupyter_clusterbridge.model.errors import PackageNotFound
 from jupyter_clusterbridge.pin.folders import cache_folder
-from jupyter_clusterbridge.pin.uv import Resolver, Where, find_uv, run_tool, sanitise
+from jupyter_clusterbridge.pin.uv import Resolver, Where, find_uv, run_tool, sanitise, uv_variables
 from jupyter_clusterbridge.pin.wheels import normalise_wheel
 
 _SKIPPED = {
@@ -106,7 +106,7 @@ def _build(name: str, version: str, project: Path, kept: Path, resolver: Resolve
 
 
 def _build_environ(version: str, resolver: Resolver) -> Mapping[str, str]:
-    environ = resolver.environ(Where.HERE)
+    environ = uv_variables(resolver.settings, Where.HERE)
     environ.pop("VIRTUAL_ENV", None)
     return {
         **environ,

@@ -26,7 +26,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["Resolver", "Where", "find_uv", "run_tool", "sanitise"]
+__all__ = ["Resolver", "Where", "find_uv", "run_tool", "sanitise", "uv_variables"]
 
 _TIMEOUT_S = 600
 # the user's own settings for uv must not decide what a bundle holds; how it keeps and fetches files may stay
@@ -135,28 +135,28 @@ class Resolver:
             command += ["--python-version", self.target.python, "--python-platform", self.target.resolver_platform]
             command += ["--python", str(self.python), "--quiet", "--index-strategy", "unsafe-best-match", *options]
             command += ["--constraints", bounds.name] if constraints else []
-            done = run_tool(command, folder, self.environ(where))
+            done = run_tool(command, folder, uv_variables(self.settings, where))
         if done.returncode != 0:
             raise failure_of(done.stderr)
         return done.stdout
 
-    def environ(self, where: Where) -> dict[str, str]:
-        """Variables for uv: the process's, without the user's settings for uv, with those of pip."""
-        kept = {name: value for name, value in os.environ.items() if _may_stay(name)}
-        settings = self.settings
-        kept.update(_index_variables(settings, where))
-        if settings.certificate:
-            kept["SSL_CERT_FILE"] = settings.certificate
-        if settings.client_certificate:
-            kept["SSL_CLIENT_CERT"] = settings.client_certificate
-        if settings.trusted_hosts:
-            kept["UV_INSECURE_HOST"] = " ".join(settings.trusted_hosts)
-        if settings.proxy:
-            kept["ALL_PROXY"] = kept["HTTP_PROXY"] = kept["HTTPS_PROXY"] = settings.proxy
-        if settings.timeout_s:
-            kept["UV_HTTP_TIMEOUT"] = str(max(1, int(settings.timeout_s)))
-        kept["UV_PYTHON_DOWNLOADS"] = "never"
-        return kept
+
+def uv_variables(settings: PipSettings, where: Where) -> dict[str, str]:
+    """Variables for uv: the process's, without the user's settings for uv, with those of pip."""
+    kept = {name: value for name, value in os.environ.items() if _may_stay(name)}
+    kept.update(_index_variables(settings, where))
+    if settings.certificate:
+        kept["SSL_CERT_FILE"] = settings.certificate
+    if settings.client_certificate:
+        kept["SSL_CLIENT_CERT"] = settings.client_certificate
+    if settings.trusted_hosts:
+        kept["UV_INSECURE_HOST"] = " ".join(settings.trusted_hosts)
+    if settings.proxy:
+        kept["ALL_PROXY"] = kept["HTTP_PROXY"] = kept["HTTPS_PROXY"] = settings.proxy
+    if settings.timeout_s:
+        kept["UV_HTTP_TIMEOUT"] = str(max(1, int(settings.timeout_s)))
+    kept["UV_PYTHON_DOWNLOADS"] = "never"
+    return kept
 
 
 def _index_variables(settings: PipSettings, where: Where) -> dict[str, str]:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_clusterbridge.pin.pip_config import read_pip_settings
-from jupyter_clusterbridge.pin.target import Target
-from jupyter_clusterbridge.pin.uv import Resolver, Where, find_uv
+from jupyter_clusterbridge.pin.uv import Where, find_uv, uv_variables
 
 BACKEND = '[build-system]\nrequires = ["flit_core>=3.9,<4"]\nbuild-backend = "flit_core.buildapi"\n'
 
@@ -27,8 +26,7 @@ def write_project(folder: Path, name: str, version: str = "1.0") -> Path:
 
 def uv(*arguments: str) -> str:
     """Run uv with pip's settings."""
-    target = Target("linux/amd64", "x86_64", "3.11.7", "cpython", 28)
-    environ = Resolver(target, read_pip_settings()).environ(Where.ALL)
+    environ = uv_variables(read_pip_settings(), Where.ALL)
     done = subprocess.run([find_uv(), *arguments], capture_output=True, text=True, check=False, env=environ)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -9,10 +9,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_clusterbridge.pin.pip_config import PipSettings, read_pip_settings, without_credentials
-from jupyter_clusterbridge.pin.target import Target
-from jupyter_clusterbridge.pin.uv import Resolver, Where
-
-TARGET = Target("linux/amd64", "x86_64", "3.11.7", "cpython", 28)
+from jupyter_clusterbridge.pin.uv import Where, uv_variables
 
 
 def settings(tmp_path: Path, text: str = "", **variables: str) -> PipSettings:
@@ -88,8 +85,7 @@ def test_the_resolver_gets_what_is_remote_and_none_of_its_own_settings(
         PIP_EXTRA_INDEX_URL="https://e.invalid file:///opt/index",
         PIP_CERT="/ca.pem",
     )
-    resolver = Resolver(TARGET, found)
-    primary, extra = resolver.environ(Where.PRIMARY), resolver.environ(Where.EXTRA)
+    primary, extra = uv_variables(found, Where.PRIMARY), uv_variables(found, Where.EXTRA)
     assert (primary["UV_DEFAULT_INDEX"], primary.get("UV_INDEX")) == ("https://p.invalid", None)
     assert (extra["UV_DEFAULT_INDEX"], extra.get("UV_INDEX")) == ("https://e.invalid", None)
     assert primary["SSL_CERT_FILE"] == "/ca.pem"
@@ -97,10 +93,10 @@ def test_the_resolver_gets_what_is_remote_and_none_of_its_own_settings(
 
 
 def test_pips_default_index_is_the_resolvers_default_index() -> None:
-    environ = Resolver(TARGET, PipSettings(extra_index_urls=("https://e.invalid",))).environ(Where.ALL)
+    environ = uv_variables(PipSettings(extra_index_urls=("https://e.invalid",)), Where.ALL)
     assert "UV_DEFAULT_INDEX" not in environ
     assert environ["UV_INDEX"] == "https://e.invalid"
-    assert Resolver(TARGET, PipSettings(no_index=True)).environ(Where.ALL)["UV_NO_INDEX"] == "1"
+    assert uv_variables(PipSettings(no_index=True), Where.ALL)["UV_NO_INDEX"] == "1"
 
 
 @pytest.mark.parametrize("url", ["https://u:p@h.invalid/a", "https://h.invalid/a?t=1", "https://h.invalid/a#f"])
