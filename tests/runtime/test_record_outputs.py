@@ -32,7 +32,7 @@ from jupyter_clusterbridge.runtime.outputs import normalise, output_digest
         ("it is 17:24", "it is 09:01"),
         ("throughput 1,234.5 samples/s", "throughput 77 samples/s"),
         ("5.2 MB/s", "17 MB/s"),
-        ("saved to /home/ada/project/out/model.pt", "saved to /work/run/work/out/model.pt"),
+        ("saved to /home/ada/project/out/model.pt", "saved to /srv/run/work/out/model.pt"),
         ("run 123e4567-e89b-12d3-a456-426614174000", "run 00000000-0000-0000-0000-000000000000"),
         ("\x1b[31mred\x1b[0m", "red"),
         ("pid 4242", "pid 17"),
