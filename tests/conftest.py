@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -32,6 +37,34 @@ def repository() -> Path:
 def repository_root() -> Path:
     """The root of the checkout, for fixtures of a wider scope."""
     return REPOSITORY
+
+
+@contextlib.contextmanager
+def _another_user() -> Iterator[None]:
+    was = os.geteuid()
+    if was == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(was)
+
+
+@pytest.fixture
+def without_rights() -> Callable[[], AbstractContextManager[None]]:
+    """A context in which permissions hold for root too: it is another user meanwhile."""
+    return _another_user
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A temporary folder that every user can enter and read, and only its owner can write."""
+    folder = Path(tempfile.mkdtemp(prefix="clusterbridge-test-"))
+    folder.chmod(0o755)
+    yield folder
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755)
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import os
 import resource
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -73,25 +72,14 @@ def test_a_folder_below_a_file_is_refused(make_notebook: Any, export: Any, tmp_p
         export(make_notebook("x = 1"), tmp_path / "file" / "bundle")
 
 
-@pytest.fixture
-def someone_elses_folder(make_notebook: Any) -> Iterator[Path]:
-    """A folder that can be read and not written, for root too: with a notebook in it."""
-    folder = Path(tempfile.mkdtemp())
-    shutil.copy(make_notebook("x = 1"), folder)
-    folder.chmod(0o555)
-    was = os.geteuid()
-    if was == 0:
-        os.seteuid(65534)
-    yield folder
-    os.seteuid(was)
-    folder.chmod(0o755)
-    shutil.rmtree(folder)
-
-
-def test_a_folder_without_permission_is_refused(export: Any, someone_elses_folder: Path) -> None:
-    with pytest.raises(FolderNotWritable, match="cannot be written"):
-        export(someone_elses_folder / "nb.ipynb", someone_elses_folder / "bundle")
-    assert tree(someone_elses_folder) == ["nb.ipynb"]
+def test_a_folder_without_permission_is_refused(
+    make_notebook: Any, export: Any, open_folder: Path, without_rights: Any
+) -> None:
+    shutil.copy(make_notebook("x = 1"), open_folder)
+    open_folder.chmod(0o555)
+    with without_rights(), pytest.raises(FolderNotWritable, match="cannot be written"):
+        export(open_folder / "nb.ipynb", open_folder / "bundle")
+    assert tree(open_folder) == ["nb.ipynb"]
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -118,10 +118,9 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
         read_notebook(tmp_path)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
-def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "n.ipynb"
+def test_a_file_without_permission_is_refused(open_folder: Path, without_rights: Any) -> None:
+    path = open_folder / "n.ipynb"
     path.write_text(json.dumps(content()))
     path.chmod(0)
-    with pytest.raises(NotebookUnreadable, match="cannot be read"):
+    with without_rights(), pytest.raises(NotebookUnreadable, match="cannot be read"):
         read_notebook(path)

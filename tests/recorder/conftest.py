@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import sys
@@ -41,6 +42,8 @@ class Bench:
         config.HistoryManager.enabled = False
         config.HistoryManager.hist_file = ":memory:"
         self.shell = InteractiveShell(config=config)
+        # hundreds of shells would each collect garbage when the test process ends, for minutes
+        atexit.unregister(self.shell.atexit_operations)
         self.recorder = Recorder(self.shell, self.told.append)
         self.recorder.start(self.path)
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import builtins
 import errno
 import getpass
-import os
 from pathlib import Path
-
-import pytest
 
 from jupyter_clusterbridge.app.record import current_recorder, start_recording, stop_recording
 from jupyter_clusterbridge.model.events import CellEnd, CellStart, InterventionSeen, KernelEnd, KernelStart
@@ -164,15 +161,15 @@ def test_a_folder_that_cannot_be_made_stops_the_recording_with_one_warning(bench
     assert not one.recorder.active
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_folder_stops_the_recording_with_one_warning(bench, tmp_path):
+def test_a_read_only_folder_stops_the_recording_with_one_warning(bench, open_folder, without_rights):
     one = bench("x = 1")
     one.close()
-    folder = tmp_path / "locked"
-    folder.mkdir(mode=0o555)
-    one.recorder.start(folder / "n.ipynb")
-    assert one.run("a").results[0].success
+    open_folder.chmod(0o555)
+    with without_rights():
+        one.recorder.start(open_folder / "n.ipynb")
+        assert one.run("a").results[0].success
     assert len(one.told) == 1
+    assert list(open_folder.iterdir()) == []
 
 
 def test_that_input_was_asked_is_recorded_and_never_what_was_typed(bench, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,6 +28,8 @@ class Recorded:
         config = Config()
         config.HistoryManager.enabled = False
         self.shell: Any = InteractiveShell(config=config)
+        # hundreds of shells would each collect garbage when the test process ends, for minutes
+        atexit.unregister(self.shell.atexit_operations)
         self.shell.showtraceback = lambda *args, **kwargs: None
         self._writer = JournalWriter(folder / ".clusterbridge" / f"{name}.jsonl", self.errors.append)
         self._writer.write(KernelStart(name, "notebook", "3.11.7", at))
