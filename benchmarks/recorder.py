@@ -45,6 +45,8 @@ class Kernel:
         )
         path = folder / f"{name}.ipynb"
         quiet = {**os.environ, "JPY_SESSION_NAME": str(path), "IPYTHONDIR": str(folder / "ipython")}
+        # one hash seed for all: which names of a namespace collide changes a top-level loop by a tenth
+        quiet["PYTHONHASHSEED"] = "0"
         self._manager.start_kernel(cwd=str(folder), env=quiet, stderr=-3)
         self._client: Any = self._manager.client()
         self._client.start_channels()
