@@ -85,7 +85,9 @@ def compare_sides(baseline: Side, run: Side) -> Comparison:
     reason = _cannot_tell(pairs, run.status)
     if reason is not None:
         return Comparison(Verdict.CANNOT_TELL, reason, None, (), identities, notes)
-    summary = same_sentence(baseline.record, run.record, steps.compared, behaviour.has_text)
+    summary = same_sentence(
+        baseline.record, run.record, steps.compared, text=behaviour.has_text and not behaviour.printed
+    )
     return Comparison(Verdict.SAME, summary, None, (), identities, notes)
 
 

@@ -42,7 +42,7 @@ def difference_sentence(first: Difference) -> str:
     )
 
 
-def same_sentence(baseline: RunRecord, run: RunRecord, rows: int, text: bool) -> str:
+def same_sentence(baseline: RunRecord, run: RunRecord, rows: int, *, text: bool) -> str:
     """Say what was compared and found equal bit for bit."""
     parts = [_count(len(baseline.cells), "cell")]
     if baseline.environment is not None and run.environment is not None:

@@ -175,7 +175,10 @@ def test_unreachable_baselines_are_named_first(record: RunRecord) -> None:
 def test_printed_text_decides_only_without_numbers(record: RunRecord) -> None:
     one = replace_cell(record, 1, output_digest="sha256:one")
     two = replace_cell(record, 1, output_digest="sha256:two")
-    assert compare(one, two).verdict is Verdict.SAME
+    equal = compare(one, two)
+    assert equal.verdict is Verdict.SAME
+    assert "printed text" not in equal.summary
+    assert "the printed text" in compare(one, one).summary
     bare_one, bare_two = (dataclasses.replace(r, metrics=()) for r in (one, two))
     found = compare(bare_one, bare_two)
     assert found.first_difference is not None
