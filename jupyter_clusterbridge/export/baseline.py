@@ -58,14 +58,6 @@ def write_baseline(baseline: Baseline, record: RunRecord, folder: Path) -> None:
         _write_steps(baseline.steps, folder / STEPS_FILE, baseline.moved)
 
 
-def without_origins(record: RunRecord) -> RunRecord:
-    """The record without where packages came from, which may name folders and people."""
-    if record.environment is None:
-        return record
-    packages = tuple(dataclasses.replace(package, origin=None) for package in record.environment.distributions)
-    return dataclasses.replace(record, environment=dataclasses.replace(record.environment, distributions=packages))
-
-
 def _renumbered(record: RunRecord, places: Mapping[int, int]) -> RunRecord:
     if not places:
         return record

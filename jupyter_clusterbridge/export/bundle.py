@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jupyter_clusterbridge.export import identity as digests
-from jupyter_clusterbridge.export.baseline import Baseline, counted_for, without_origins, write_baseline
+from jupyter_clusterbridge.export.baseline import Baseline, counted_for, write_baseline
 from jupyter_clusterbridge.export.data import DataPlan, DataPlanner
 from jupyter_clusterbridge.export.lockfiles import with_runtime
 from jupyter_clusterbridge.export.notebook import JobNotebook, code_digests, job_notebook, strip_document
 from jupyter_clusterbridge.export.parameters import injected_source
+from jupyter_clusterbridge.export.private import without_private
 from jupyter_clusterbridge.export.project import LocalFiles, ProjectFinder
 from jupyter_clusterbridge.export.render import render_dockerfile, render_dockerignore, render_readme
 from jupyter_clusterbridge.export.runtime_wheel import build_runtime_wheel
@@ -110,7 +111,7 @@ def _write_parts(
             order=job_side.order,
             seeds=job_side.seeds,
         )
-        record = dataclasses.replace(without_origins(parts.baseline.record), identity=own)
+        record = dataclasses.replace(without_private(parts.baseline.record, plan.may_name), identity=own)
         write_baseline(parts.baseline, record, folder / BASELINE_FOLDER)
     _write(folder / "README.md", render_readme(manifest).encode())
     _write(folder / ".dockerignore", render_dockerignore().encode())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jupyter_clusterbridge.export.project import SYSTEM, LocalFiles
-from jupyter_clusterbridge.export.secrets import is_litter, is_secret
+from jupyter_clusterbridge.export.secrets import holds_secret, is_litter
 from jupyter_clusterbridge.model.canonical import digest_file
 from jupyter_clusterbridge.model.errors import NotebookUnreadable
 from jupyter_clusterbridge.model.events import FileRead, FileWrite
@@ -34,6 +34,12 @@ class DataPlan:
     declared: list[FileRecord] = field(default_factory=list)
     listings: list[ListingRecord] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    outside: set[str] = field(default_factory=set)
+    """Recorded absolute paths that the text itself names, so that the bundle may."""
+
+    def may_name(self, path: str) -> bool:
+        """Whether the bundle may name a recorded absolute path."""
+        return path in self.outside
 
 
 class DataPlanner:
@@ -105,10 +111,12 @@ class DataPlanner:
         path = file.path
         if is_litter(path) or path == self._own or path in self._plan.ship or _PACKAGES & set(path.split("/")):
             return
-        if is_secret(path):
-            self._plan.warnings.append(
-                f"{path} looks like a secret and is neither shipped nor declared; give it to the job as a secret."
-            )
+        if holds_secret(self._root, path):
+            if not any(told.startswith(f"{path} looks like") for told in self._plan.warnings):
+                self._plan.warnings.append(
+                    f"{path} looks like a secret and is neither shipped nor declared; "
+                    "give it to the job as a secret."
+                )
             return
         source = self._root / os.path.expanduser(path)
         inside = not path.startswith(("/", "~", "../"))
@@ -150,7 +158,10 @@ class DataPlanner:
             return None
         full = os.path.expanduser(path)
         above = os.path.relpath(full, self._root).replace(os.sep, "/")
-        return next((place for place in (path, above, full) if self._named(place)), None)
+        found = next((place for place in (path, above, full) if self._named(place)), None)
+        if found is not None:
+            self._plan.outside.add(path)
+        return found
 
     def _named(self, place: str) -> bool:
         """Whether the text names the path, a pattern for it, or a folder above it."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from jupyter_clusterbridge.export.references import References, cell_references, module_references
-from jupyter_clusterbridge.export.secrets import is_litter, is_secret
+from jupyter_clusterbridge.export.secrets import holds_secret, is_litter, made_by_us
 from jupyter_clusterbridge.export.strings import Names
 from jupyter_clusterbridge.model.errors import ClusterBridgeError, NotebookUnreadable
 from jupyter_clusterbridge.model.notebook import Notebook, read_notebook
@@ -118,14 +119,14 @@ class ProjectFinder:
         for path in self._files_below(place):
             if path.endswith(".py"):
                 self._script(path, None)
-            elif not is_secret(path):
+            elif not holds_secret(self._root, path):
                 self._found.code.add(path)
 
     def _script(self, path: str, cell: int | None) -> None:
         """Ship a file and follow it when it is Python or a notebook."""
         if path in self._found.code or is_litter(path):
             return
-        if is_secret(path):
+        if holds_secret(self._root, path):
             self._secret(path)
             return
         if not path.endswith((".py", ".ipynb", ".sh")):
@@ -170,14 +171,14 @@ class ProjectFinder:
     def _input(self, path: str, cell: int | None) -> None:
         if is_litter(path):
             return
-        if is_secret(path):
+        if holds_secret(self._root, path):
             self._secret(path)
         elif path not in self._found.code and path not in self._found.outputs:
             self._found.inputs.setdefault(path, cell)
 
     def _outside(self, path: str, cell: int | None) -> None:
         """A file that the text reads above the notebook's folder, at home, or by an absolute path."""
-        if not path.startswith(("/", "~/", "../")) or not _plausible(path) or is_secret(path):
+        if not path.startswith(("/", "~/", "../")) or not _plausible(path) or holds_secret(self._root, path):
             return
         if path.startswith(SYSTEM):
             return
@@ -211,12 +212,18 @@ class ProjectFinder:
             found = sorted(path.relative_to(self._root).as_posix() for path in self._root.glob(place))
         except (OSError, ValueError, NotImplementedError):
             return ()
-        return [path for path in found if (self._root / path).is_file()][:_MOST_FILES]
+        files = (path for path in found if (self._root / path).is_file() and not self._is_ours(path, place))
+        return list(itertools.islice(files, _MOST_FILES))
+
+    def _is_ours(self, path: str, pattern: str) -> bool:
+        """Whether a file lies in a bundle or a run directory that the pattern does not name."""
+        folders = (folder.as_posix() for folder in Path(path).parents if folder.name)
+        return any(made_by_us(self._root / one) for one in folders if not f"{pattern}/".startswith(f"{one}/"))
 
     def _files_below(self, place: str) -> list[str]:
         found: list[str] = []
         for folder, inner, files in os.walk(self._root / place):
-            inner[:] = sorted(name for name in inner if not is_litter(name))
+            inner[:] = sorted(n for n in inner if not is_litter(n) and not made_by_us(Path(folder, n)))
             base = Path(folder).relative_to(self._root)
             found.extend((base / name).as_posix() for name in sorted(files) if not is_litter(name))
             if len(found) > _MOST_FILES:

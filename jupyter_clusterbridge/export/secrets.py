@@ -1,9 +1,12 @@
-"""What never enters a bundle: secrets by their names, and what tools leave behind."""
+"""What never enters a bundle: secrets by their names, what tools leave behind, bundles and runs."""
 
 from __future__ import annotations
 
 import fnmatch
-from pathlib import PurePosixPath
+import os
+from pathlib import Path, PurePosixPath
+
+from jupyter_clusterbridge.model.bundle import BUNDLE_FILE, NOTEBOOK_FILE, PYLOCK_FILE
 
 _SECRET_FILES = (
     ".env", ".env.*", "*.env", ".netrc", "_netrc", ".pypirc", ".npmrc", ".pgpass", ".git-credentials", ".htpasswd",
@@ -18,6 +21,7 @@ _LITTER = {
     ".git", ".hg", ".svn", ".clusterbridge", "__pycache__", ".ipynb_checkpoints", ".venv", "venv", "node_modules",
     ".mypy_cache", ".ruff_cache", ".pytest_cache", ".tox", ".nox", ".idea", ".vscode",
 }  # fmt: skip
+_PRODUCTS = ((BUNDLE_FILE, PYLOCK_FILE, NOTEBOOK_FILE), ("status.json", "executed.ipynb"))
 _LITTER_FILES = (".DS_Store", "Thumbs.db", "*.pyc", "*.pyo", "*.swp", "*~")
 
 
@@ -36,7 +40,25 @@ def is_secret(path: str) -> bool:
     )
 
 
+def holds_secret(root: Path, path: str) -> bool:
+    """Whether a file below ``root``, or the one that a link there leads to, has the name of a secret."""
+    if is_secret(path):
+        return True
+    # not Path.resolve, which fails where links go round in a circle
+    real = os.path.realpath(root / os.path.expanduser(path))
+    for parent in (os.path.realpath(root), os.path.realpath(os.path.expanduser("~"))):
+        if real.startswith(parent.rstrip(os.sep) + os.sep):
+            # the names of folders above say nothing about the file
+            return is_secret(Path(os.path.relpath(real, parent)).as_posix())
+    return is_secret(Path(real).as_posix())
+
+
 def is_litter(path: str) -> bool:
     """Whether a file is what a tool left: caches, version control, environments, our own journals."""
     pure = PurePosixPath(path)
     return bool(_LITTER & set(pure.parts)) or any(fnmatch.fnmatchcase(pure.name, name) for name in _LITTER_FILES)
+
+
+def made_by_us(folder: Path) -> bool:
+    """Whether a folder is a bundle or a run directory: a product of the notebook, and none of its data."""
+    return any(all((folder / name).is_file() for name in names) for names in _PRODUCTS)
