@@ -8,9 +8,17 @@ from jupyter_clusterbridge.model.notebook import Cell, Notebook
 from jupyter_clusterbridge.model.state import CellReport, CellState, CheckReport, Reason
 from jupyter_clusterbridge.recorder.interventions import find_interventions
 from jupyter_clusterbridge.recorder.names import analyse_cell
-from jupyter_clusterbridge.recorder.reasons import ACCUMULATES, PASSED_ON, UNSAFE, explain, listed
+from jupyter_clusterbridge.recorder.reasons import (
+    ACCUMULATES,
+    PASSED_ON,
+    UNSAFE,
+    explain,
+    explain_missing,
+    explain_unfinished,
+    listed,
+)
 from jupyter_clusterbridge.recorder.replay import CellHistory, Replay
-from jupyter_clusterbridge.recorder.runs import match_runs, read_kernels
+from jupyter_clusterbridge.recorder.runs import Run, match_runs, read_kernels
 from jupyter_clusterbridge.runtime.journal import Journal
 
 
@@ -32,7 +40,8 @@ def check_notebook(notebook: Notebook, journals: Sequence[Journal]) -> CheckRepo
     match_runs(cells, kernels)
     replay = Replay(cells, kernels)
     deleted = {cell_id for kernel in kernels for cell_id in kernel.deleted}
-    reports = tuple(_report(cells, history, deleted) for history in replay.histories)
+    newest = kernels[-1].runs[-1]  # while it is open it may be the cell that asks
+    reports = tuple(_report(cells, history, deleted, newest) for history in replay.histories)
     return CheckReport(cells=reports, interventions=find_interventions(cells, kernels, replay.histories, deleted))
 
 
@@ -69,7 +78,7 @@ def _sentences(index: int, reasons: Sequence[Reason]) -> list[str]:
     return sentences
 
 
-def _report(cells: Sequence[Cell], history: CellHistory, deleted: set[str]) -> CellReport:
+def _report(cells: Sequence[Cell], history: CellHistory, deleted: set[str], newest: Run) -> CellReport:
     cell = cells[history.position]
     names = analyse_cell(cell.source)
     last = history.last
@@ -79,6 +88,9 @@ def _report(cells: Sequence[Cell], history: CellHistory, deleted: set[str]) -> C
         return CellReport(cell.id, cell.index, state, False)
     unsafe = sorted(history.mutates)
     reasons = [explain(cells, history, mismatch, deleted) for mismatch in history.mismatches]
+    reasons += [explain_missing(cells, location, version) for location, version in history.missing.items()]
+    if last.status == "interrupted" or (last.status == "open" and last is not newest):
+        reasons.append(explain_unfinished(cell, last.status, bool(unsafe)))
     if last.key != names.key:
         state = CellState.EDITED
         message = "the cell was edited after its last run; run it again"

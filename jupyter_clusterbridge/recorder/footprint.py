@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 import os
@@ -28,6 +29,7 @@ BUDGET_S = 0.005
 _SHELL_NAME = re.compile(r"_+|__\w+__|_i+|_i?\d+|_[doxs]h|In|Out|get_ipython|exit|quit|open|_exit_code")
 _FUNCTION_LIMIT = 300
 _ATOMS = (bool, int, float, complex, str, bytes, type(None))
+_WRAPPERS = (functools.partial, functools._lru_cache_wrapper)
 _NO_STATE = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
 
 
@@ -225,10 +227,38 @@ def _globals_of(value: object, namespace: Mapping[str, Any]) -> set[str]:
     return found
 
 
+def _behind(value: object, namespace: Mapping[str, Any]) -> list[types.FunctionType]:
+    """A function, what it wraps, and what it holds in its closure, as far as the notebook defines them."""
+    found: list[types.FunctionType] = []
+    seen: set[int] = set()
+    queue: list[object] = [value]
+    while queue and len(seen) < _FUNCTION_LIMIT:
+        one = queue.pop()
+        if identity(one) in seen:
+            continue
+        seen.add(identity(one))
+        if isinstance(one, functools.partial):
+            queue.append(one.func)
+        elif isinstance(one, functools._lru_cache_wrapper):
+            queue.append(one.__wrapped__)
+        elif isinstance(one, types.FunctionType):
+            if one.__globals__ is namespace:
+                found.append(one)
+            queue += [vars(one)["__wrapped__"]] if "__wrapped__" in vars(one) else []
+            queue += [cell.cell_contents for cell in one.__closure__ or () if _is_filled(cell)]
+    return found
+
+
+def _is_filled(cell: types.CellType) -> bool:
+    try:
+        return isinstance(cell.cell_contents, (types.FunctionType, *_WRAPPERS))
+    except ValueError:  # a variable of the outer function that is not bound yet
+        return False
+
+
 def _functions_of(value: object, namespace: Mapping[str, Any]) -> list[types.FunctionType]:
-    wrapped = getattr(value, "__wrapped__", value) if isinstance(value, types.FunctionType) else value
-    if isinstance(wrapped, types.FunctionType):
-        return [wrapped] if wrapped.__globals__ is namespace else []
+    if isinstance(value, (types.FunctionType, *_WRAPPERS)):
+        return _behind(value, namespace)
     cls = value if isinstance(value, type) else type(value)
     members = [member for base in cls.__mro__ if base.__module__ == "__main__" for member in vars(base).values()]
     unwrapped = [getattr(member, "__func__", getattr(member, "fget", member)) for member in members]

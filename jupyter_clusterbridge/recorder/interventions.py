@@ -26,11 +26,12 @@ def find_interventions(
     """
     counted = {history.last.kernel for history in histories if history.last is not None} | {len(kernels) - 1}
     found: list[Intervention] = []
+    harmless = not any(history.mismatches or history.missing for history in histories)
     for number in sorted(counted):
         if number:
             found.append(_restart(cells, kernels, number, histories))
         running = kernels[number].runs[-1] if number == len(kernels) - 1 else None
-        found.extend(_in_kernel(cells, kernels[number], running))
+        found.extend(_in_kernel(cells, kernels[number], running, harmless))
     found.extend(_from_mismatches(cells, histories, deleted, found))
     return tuple(sorted(found, key=lambda one: one.at or ""))
 
@@ -49,7 +50,9 @@ def _restart(
     return Intervention(InterventionKind.KERNEL_RESTART, None, message, remedy, kernels[number].at)
 
 
-def _in_kernel(cells: Sequence[Cell], kernel: Kernel, newest: Run | None) -> Iterator[Intervention]:
+def _in_kernel(
+    cells: Sequence[Cell], kernel: Kernel, newest: Run | None, harmless: bool
+) -> Iterator[Intervention]:
     by_cell: dict[int, list[Run]] = {}
     lowest: Run | None = None
     for run in kernel.runs:
@@ -57,7 +60,7 @@ def _in_kernel(cells: Sequence[Cell], kernel: Kernel, newest: Run | None) -> Ite
         if run.cell is None:
             continue
         if run.cell not in by_cell and lowest is not None and lowest.cell is not None and lowest.cell > run.cell:
-            yield _out_of_order(cells, run, run.cell, lowest.cell)
+            yield _out_of_order(cells, run, run.cell, lowest.cell, harmless)
         by_cell.setdefault(run.cell, []).append(run)
         if lowest is None or lowest.cell is None or run.cell > lowest.cell:
             lowest = run
@@ -75,9 +78,13 @@ def _seen(cells: Sequence[Cell], run: Run) -> Iterator[Intervention]:
         yield Intervention(kind, cell_id, text, remedy, run.seen[0].at or run.at)
 
 
-def _out_of_order(cells: Sequence[Cell], run: Run, position: int, below: int) -> Intervention:
+def _out_of_order(
+    cells: Sequence[Cell], run: Run, position: int, below: int, harmless: bool = False
+) -> Intervention:
     message = f"cell {cells[position].index} ran after cell {cells[below].index}, which stands below it"
     remedy = f"{_TOP}, or move the cell to where it belongs"
+    if harmless:
+        remedy = "nothing to do: every cell found what a clean run gives it"
     return Intervention(InterventionKind.OUT_OF_ORDER, cells[position].id, message, remedy, run.at)
 
 
@@ -92,8 +99,10 @@ def _reruns(cell: Cell, runs: Sequence[Run]) -> Iterator[Intervention]:
     shifted = sorted({f"rng:{name}" for run in same[1:] for name in run.shifted_streams()})
     seeds = {f"rng:{name}" for name in analyse_cell(same[0].source).total.seeds}
     moved = [location for location in shifted if location not in seeds]
+    if not (changed or moved) and sum(run.complete for run in same) < 2:
+        return  # the runs that did not come through are told on their own
     message = f"cell {cell.index} ran {count} times"
-    remedy = "nothing to do: it makes the same values each time"
+    remedy = "nothing to do: it changes no variable that it starts from"
     if changed:
         message += f" and changed {listed(changed)} each time"
         remedy = f"create what it changes in the cell itself, or {_TOP}"
@@ -122,10 +131,17 @@ def _failures(cell: Cell, runs: Sequence[Run]) -> Iterator[Intervention]:
             remedy = "nobody interrupts a job: give it a number of steps or a time limit at which it ends"
             yield Intervention(InterventionKind.INTERRUPT, cell.id, message, remedy, first.at)
             continue
-        ended = {"exit": "ended with SystemExit", "open": "did not end: the kernel died or was killed"}
+        ended = {
+            "exit": "ended with SystemExit",
+            "open": "has no recorded end: the kernel died or was killed, or the recording stopped",
+        }
         how = ended.get(status, f"failed with {error or 'an error'}")
         message = f"{name} {how}{times}"
-        remedy = later if runs[-1].complete else "a job stops at this cell: repair it, or take it out"
+        remedy = "a job stops at this cell: repair it, or take it out"
+        if runs[-1].complete:
+            remedy = later
+        elif status == "open":
+            remedy = "run it again: a job has to get through it"
         yield Intervention(InterventionKind.FAILED_RUN, cell.id, message, remedy, first.at)
 
 

@@ -45,6 +45,24 @@ def explain(cells: Sequence[Cell], history: CellHistory, mismatch: Mismatch, del
     return Reason(kind, name, other, message)
 
 
+def explain_missing(cells: Sequence[Cell], location: str, expected: Version) -> Reason:
+    """The reason for a location that a failed run did not find."""
+    kind, _, name = location.partition(":")
+    what = describe(location)
+    if expected.cell is None:
+        return Reason(kind, name, None, f"{what} did not exist when this cell ran; {_FROM_TOP}")
+    other = cells[expected.cell]
+    message = f"{what} did not exist when this cell ran; run cell {other.index}, which makes it, then this cell"
+    return Reason(kind, name, other.id, message)
+
+
+def explain_unfinished(cell: Cell, status: str, mutates: bool) -> Reason:
+    """The reason of a cell whose last run did not come to its end."""
+    remedy = _FROM_TOP if mutates else "run it again"
+    message = f"its last run {_ended(status)}, and a clean run goes on to the end; {remedy}"
+    return Reason("cell", "run", cell.id, message)
+
+
 def _cause(cells: Sequence[Cell], position: int, mismatch: Mismatch, deleted: set[str]) -> tuple[str | None, str]:
     what, actual, expected = describe(mismatch.location), mismatch.actual, mismatch.expected
     verb = "moved on" if mismatch.location.startswith("rng:") else "set"
@@ -92,7 +110,7 @@ def _same_producer(cells: Sequence[Cell], what: str, where: str, actual: Version
 
 
 def _ended(status: str) -> str:
-    return {"interrupted": "was interrupted", "open": "did not end"}.get(status, "failed")
+    return {"interrupted": "was interrupted", "open": "has no recorded end"}.get(status, "failed")
 
 
 def _repeats(version: Version) -> int:

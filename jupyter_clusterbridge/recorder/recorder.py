@@ -106,8 +106,15 @@ class Recorder:
 
     def stop(self) -> None:
         """End the recording and leave nothing behind in the shell; does nothing when not recording."""
-        if self.active:
-            self._detach(KernelEnd(utc_now()))
+        if not self.active:
+            return
+        try:
+            if self._info is not None:
+                self._end("ok", None)  # what the running cell did so far: its end is out of our sight from here
+        except Exception as error:
+            self._fail(error)
+            return
+        self._detach(KernelEnd(utc_now()))
 
     def _open(self, notebook: Path | None) -> None:
         identity = kernel_id(self.shell)
@@ -209,8 +216,8 @@ class Recorder:
     # ends
 
     def _at_exit(self) -> None:
-        if os.getpid() == self._pid:
-            self.stop()
+        if os.getpid() == self._pid and self.active:
+            self._detach(KernelEnd(utc_now()))  # a cell that runs now does not come to its end
 
     def _detach(self, end: KernelEnd | None) -> None:
         self.active = False

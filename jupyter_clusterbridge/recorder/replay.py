@@ -38,6 +38,8 @@ class CellHistory:
     mismatches: list[Mismatch] = field(default_factory=list)
     mutates: set[str] = field(default_factory=set)
     """What its last run accumulated."""
+    missing: dict[str, Version] = field(default_factory=dict)
+    """What its last run failed without and a clean run gives it."""
 
 
 class Replay:
@@ -130,6 +132,10 @@ class Replay:
             expected = self.expected[run.cell].get(location)
             if actual is not None and (expected is None or expected.term != actual.term):
                 history.mismatches.append(Mismatch(location, actual, expected))
+        if run.status == "error":
+            wanted = {f"name:{name}" for name in analyse_cell(run.source).total.reads}
+            for location in sorted(wanted & self.expected[run.cell].keys() - access.reads - access.writes):
+                history.missing[location] = self.expected[run.cell][location]
 
     def _act(self, state: State, run: Run, own: Access, looked: dict[str, Version | None]) -> None:
         usual = {name for other in self._by_key.get(run.key, ()) for name in other.reads}

@@ -78,14 +78,27 @@ def read_kernels(journals: Iterable[Journal]) -> list[Kernel]:
 
 def _add_runs(kernel: Kernel, journal: Journal) -> None:
     by_number: dict[int, Run] = {}
+    before = kernel.runs[-1] if kernel.runs else None
     for event in journal.events:
         if isinstance(event, CellStart):
             run = Run(0, event.cell_id, event.source, event.at, dict(event.rng))
+            if not by_number and before is not None and _is_one_run(before, run):
+                _go_on(kernel.runs.pop(), run)
             by_number[event.run] = run
             kernel.runs.append(run)
             kernel.deleted.update(event.deleted_cells)
         elif isinstance(event, (CellEnd, FileRead, FileWrite, InterventionSeen)) and event.run in by_number:
             _add_event(by_number[event.run], event)
+
+
+def _is_one_run(before: Run, run: Run) -> bool:
+    return (before.cell_id, before.source) == (run.cell_id, run.source)
+
+
+def _go_on(first: Run, run: Run) -> None:
+    """A cell that reloads the extension is begun in one journal and ended in the next: one run."""
+    run.at, run.rng_before, run.seen = first.at, first.rng_before, list(first.seen)
+    run.reads, run.writes, run.mutates = set(first.reads), set(first.writes), set(first.mutates)
 
 
 def _add_event(run: Run, event: CellEnd | FileRead | FileWrite | InterventionSeen) -> None:

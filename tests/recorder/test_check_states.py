@@ -153,3 +153,38 @@ def test_training_twice_diverges_the_model_and_what_is_measured_on_it(bench):
     assert one.cell("c").unsafe_to_rerun
     assert one.run("c", "d").states() == "ccdd"
     assert {reason.name for reason in one.cell("d").reasons} == {"model"}
+
+
+def test_a_cell_that_failed_for_want_of_another_cell_diverges_and_names_it(bench):
+    one = bench("data = [1]", "total = sum(data)").run("a", "b")
+    one.restart()
+    one.run("b")
+    assert one.states() == "cd"
+    reason = one.cell("b").reasons[0]
+    assert (reason.name, reason.cell_id) == ("data", "a")
+    assert reason.message.endswith("run cell 0, which makes it, then this cell")
+
+
+def test_a_cell_that_fails_in_a_clean_run_too_is_current(bench):
+    assert bench("x = 1", "y = x / 0").run("a", "b").states() == "cc"
+
+
+def test_a_cell_whose_last_run_was_interrupted_diverges(bench):
+    one = bench("x = 1", "y = x\nraise KeyboardInterrupt", "z = 2").run("a", "b", "c")
+    assert one.states() == "cdc"
+    assert "a clean run goes on to the end" in one.cell("b").reasons[0].message
+
+
+def test_what_a_decorator_or_a_cached_function_changes_is_seen(bench):
+    one = bench(
+        "import functools\nseen = []\ncounts = {}",
+        "def noted(function):\n    @functools.wraps(function)\n    def inner(x):\n        seen.append(x)\n"
+        "        return function(x)\n    return inner",
+        "@noted\ndef work(x):\n    counts[x] = counts.get(x, 0) + 1\n    return x",
+        "cached = functools.lru_cache(work)\nhalf = functools.partial(work, 2)",
+        "work(1)",
+        "cached(3)",
+        "half()",
+    ).run("*")
+    for cell_id in "efg":
+        assert one.cell(cell_id).reasons[0].message.startswith("running it again changes `counts` and `seen`")

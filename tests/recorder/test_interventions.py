@@ -67,3 +67,15 @@ def test_runs_with_the_ids_of_another_front_end_are_placed_by_their_source(bench
         one.shell.run_cell(source, store_history=True, cell_id=cell_id)
     assert one.states() == "ccc"
     assert one.kinds() == ["rerun"]
+
+
+def test_a_rerun_that_failed_is_not_called_a_harmless_one(bench):
+    one = bench("x = 1", "y = x.real", "del x").run("a", "b", "c", "b")
+    assert "rerun" not in one.kinds()
+    assert "failed_run" in one.kinds()
+
+
+def test_an_order_that_changed_nothing_has_no_remedy(bench):
+    [found] = bench("a = 1", "b = 2", "c = a + b").run("b", "a", "c").check().interventions
+    assert found.kind.value == "out_of_order"
+    assert found.remedy.startswith("nothing to do")

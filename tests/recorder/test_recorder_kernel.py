@@ -151,7 +151,7 @@ def test_a_restart_and_a_kill_show_in_the_check(lab):
     report = check_notebook(read_notebook(lab.path), journals)
     assert len(journals) == 2
     assert len({journal.start.kernel_id for journal in journals}) == 2
-    assert [cell.state.value for cell in report.cells] == ["current"] * 3
+    assert [cell.state.value for cell in report.cells] == ["current", "current", "diverged"]
     assert {i.kind.value for i in report.interventions} == {"kernel_restart", "failed_run"}
 
 

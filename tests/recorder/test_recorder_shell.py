@@ -101,6 +101,40 @@ def test_stopping_and_starting_again_gives_a_second_journal_of_the_same_kernel(b
     assert report.interventions == ()
 
 
+def test_the_cell_that_reloads_the_extension_is_one_run_that_ended(bench, monkeypatch):
+    monkeypatch.setattr(recorder_module, "kernel_id", lambda shell: "same")
+    one = bench("x = 1", "renew()\ny = x", "z = y")
+
+    def renew():
+        one.recorder.stop()
+        one.recorder.start(one.path)
+
+    one.shell.user_ns["renew"] = renew
+    report = one.run("*").check()
+    assert len(one.journals()) == 2
+    assert [c.state.value for c in report.cells] == ["current"] * 3
+    assert report.interventions == ()
+
+
+def test_the_cell_that_unloads_the_extension_has_an_end(bench):
+    one = bench("x = 1", "leave()")
+    one.shell.user_ns["leave"] = one.recorder.stop
+    report = one.run("*").check()
+    assert [c.state.value for c in report.cells] == ["current"] * 2
+    assert report.interventions == ()
+
+
+def test_a_recording_that_stopped_is_not_called_a_dead_kernel(bench, monkeypatch):
+    one = bench("x = 1", "y = 2")
+    monkeypatch.setattr(recorder_module, "Footprint", None)
+    one.run("a")
+    monkeypatch.undo()
+    one.restart()
+    [failed] = [i for i in one.run("b").check().interventions if i.kind.value == "failed_run"]
+    assert "or the recording stopped" in failed.message
+    assert failed.remedy == "run it again: a job has to get through it"
+
+
 def test_the_use_case_keeps_one_recorder_per_shell(bench):
     one = bench("x = 1")
     one.close()
