@@ -94,6 +94,11 @@ def is_estimator(value: object) -> bool:
     return not _attributes(value).get("warm_start", False)
 
 
+def is_notebook_class(value: object) -> bool:
+    """Whether a value is a class that a cell defines, which can be changed like any object."""
+    return isinstance(value, type) and _class_dict(value).get("__module__") == "__main__"
+
+
 def is_torch_module(value: object) -> bool:
     """Whether a value is a ``torch.nn.Module``; never imports torch."""
     return _is(value, "torch.nn", "Module")
@@ -124,6 +129,8 @@ class _Feeder:
             self._buffer(memoryview(value).cast("B"))
         elif isinstance(value, _BY_IDENTITY) or issubclass(kind, enum.Enum):
             self._mark(f"id:{identity(value)}")
+            if depth == 0 and is_notebook_class(value):
+                self._class(value)
         elif self._items % 64 == 0 and clock() > self._deadline:
             raise OutOfTime
         elif depth >= _MAX_DEPTH or self._items < 0 or identity(value) in self._open:
@@ -223,11 +230,20 @@ class _Feeder:
     def _object(self, value: Any, depth: int) -> None:
         self.exact &= _is_plain(type(value))
         self._mark(f"id:{identity(value)}" if depth else "")
+        if depth == 0 and is_notebook_class(type(value)):
+            self._class(type(value))
         attributes = _attributes(value)
         self.exact &= len(attributes) <= _ATTRIBUTES
         for name, item in islice(attributes.items(), _ATTRIBUTES):
             self._mark(str(name))
             self.feed(item, depth + 1)
+
+    def _class(self, cls: Any) -> None:
+        """What a class of the notebook holds itself: settings and counters are often kept there."""
+        for name, item in _class_dict(cls).items():
+            if not name.startswith(("__", "_abc_")):
+                self._mark(name)
+                self.feed(item, 1)
 
     # numpy, pandas
 
@@ -350,6 +366,11 @@ def _is_plain(cls: type) -> bool:
     return all(
         base is object or (base.__module__ == "__main__" and "__slots__" not in vars(base)) for base in cls.__mro__
     )
+
+
+def _class_dict(cls: type) -> dict[str, Any]:
+    found: types.MappingProxyType[str, Any] = type.__dict__["__dict__"].__get__(cls)
+    return dict(found)
 
 
 def _attributes(value: object) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from jupyter_clusterbridge.recorder.fingerprints import (
     fingerprint,
     identity,
     is_estimator,
+    is_notebook_class,
     is_torch_module,
 )
 from jupyter_clusterbridge.recorder.names import CellNames
@@ -212,6 +213,8 @@ def _compare(before: Fingerprint | None, after: Fingerprint | None) -> tuple[boo
 
 def _stateless(value: object, bound: bool) -> bool:
     """Whether there is nothing in a value that could change; scalars matter only where the name is bound anew."""
+    if is_notebook_class(value):
+        return False
     return isinstance(value, _NO_STATE) or (type(value) in _ATOMS and not bound)
 
 

@@ -188,3 +188,29 @@ def test_what_a_decorator_or_a_cached_function_changes_is_seen(bench):
     ).run("*")
     for cell_id in "efg":
         assert one.cell(cell_id).reasons[0].message.startswith("running it again changes `counts` and `seen`")
+
+
+def test_a_counter_or_a_setting_in_a_class_is_state(bench):
+    one = bench(
+        "class Acc:\n    total = 0\n    @classmethod\n    def push(cls, v):\n        cls.total += v\n"
+        "class CFG:\n    lr = 0.1",
+        "Acc.push(4)",
+        "shown = Acc.total",
+        "lr = CFG.lr",
+        "CFG.lr = 0.5",
+    )
+    assert one.run("*").states() == "ccccc"
+    assert one.run("b", "c", "d").states() == "cdddc"
+    assert one.cell("d").reasons[0].message.startswith("`CFG` was set by cell 4 below")
+
+
+def test_using_a_class_changes_nothing_in_it(bench):
+    one = bench(
+        "import abc, enum, dataclasses\n"
+        "class Base(abc.ABC):\n    size = [1]\n    def run(self):\n        return self.size",
+        "class Colour(enum.Enum):\n    RED = 1\n@dataclasses.dataclass\nclass Box:\n    side: int = 1\n",
+        "class Child(Base):\n    pass\nmade = [Child(), Box(2), Colour.RED, Colour(1)]",
+        "isinstance(made[0], Base), Box() == Box(), made[0].run(), Child()",
+    ).run(*"abcdcd")
+    assert one.states() == "cccc"
+    assert not any(cell.unsafe_to_rerun for cell in one.check().cells)
