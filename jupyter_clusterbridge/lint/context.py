@@ -119,7 +119,7 @@ class NotebookContext:
     aliases: dict[str, str] = field(default_factory=dict)
     """What the notebook's imported names stand for."""
     defined: dict[str, int] = field(default_factory=dict)
-    """Names bound by the cells before the one that is walked, with the index of the first cell."""
+    """Names bound by the cells before the one that is walked, with the index of the last such cell."""
     functions: dict[str, FunctionNames] = field(default_factory=dict)
     """What the functions that stand at the top level of a cell need from the outside."""
     constants: dict[str, object] = field(default_factory=dict)

@@ -88,7 +88,7 @@ def lint_notebook(notebook: Notebook) -> tuple[Finding, ...]:
 
 def _leave_cell(cell: CellContext) -> None:
     for name in cell.binds:
-        cell.notebook.defined.setdefault(name, cell.cell.index)
+        cell.notebook.defined[name] = cell.cell.index
 
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:

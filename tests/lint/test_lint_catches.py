@@ -24,6 +24,7 @@ CAUGHT: list[tuple[str, list[tuple[int, int, str]], str]] = [
     ("CB102", [(0, 2, "warning")], "import os, torch\ntorch.manual_seed(int.from_bytes(os.urandom(4), 'big'))"),
     ("CB102", [(0, 4, "warning")], "import time, random\na = time.time()\nb = int(a) % 100\nrandom.seed(b)"),
     ("CB102", [(0, 2, "warning")], "import torch\ntorch.seed()"),
+    ("CB102", [(0, 2, "warning")], "import random, torch\nrandom.seed(torch.initial_seed())"),
     (
         "CB103",
         [(0, 4, "warning")],
@@ -150,3 +151,8 @@ def test_a_credential_never_stands_in_a_message(lint: Lint) -> None:
     findings = lint(f"api_key = '{secret}'\n!curl -u me:{secret} http://host/x\n%env API_KEY={secret}")
     assert "CB404" in {finding.code for finding in findings}
     assert [f for f in findings if f.code == "CB404" and secret in f.message + f.remedy] == []
+
+
+def test_what_is_changed_again_is_named_by_the_cell_that_made_it_last(lint: Lint) -> None:
+    [finding] = [f for f in lint("t = 1\n# %%\nt = 2\n# %%\nt += 1") if f.code == "CB703"]
+    assert "`t` of cell 1" in finding.message

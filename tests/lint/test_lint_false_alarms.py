@@ -38,6 +38,7 @@ QUIET: dict[str, list[str]] = {
         "import numpy as np\nnp.random.default_rng(seed=1)\nnp.random.RandomState(2)",
         "import numpy as np\n\ndef make(**options):\n    return np.random.default_rng(**options)",
         "import torch\ntorch.manual_seed(0)\ntorch.initial_seed()",
+        "import random, torch\ntorch.manual_seed(0)\ndef worker(i):\n    random.seed(torch.initial_seed() % 2**32)",
         "import time, random\nSEED = time.time()\nSEED = 3\nrandom.seed(SEED)",
         "import datetime\nstamp = datetime.datetime.now()",
     ],
@@ -290,6 +291,7 @@ QUIET: dict[str, list[str]] = {
         "def f():\n    rows = []\n    rows.append(1)\nrows = []",
         "import os\n# %%\nos.path = os.path",
         "s = 'a'\n# %%\ns.upper()",
+        "t = read()\n# %%\nt.dropna(inplace=True)\nt.sort_values('a', inplace=True)\nt.fillna(0, inplace=True)",
     ],
 }
 

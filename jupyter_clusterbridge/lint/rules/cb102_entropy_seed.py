@@ -31,7 +31,6 @@ _ENTROPY = {
     "secrets.token_bytes",
     "secrets.token_hex",
     "random.SystemRandom",
-    "torch.initial_seed",
     "builtins.id",
 }
 _NEED_A_SEED = {
@@ -46,6 +45,9 @@ _NEED_A_SEED = {
     "random.seed",
     "random.Random",
 }
+
+
+_TORCH_SEEDERS = ("manual_seed", "set_seed", "seed_everything", "seed_all", "set_random_seed", "fix_seed")
 
 
 class EntropySeed(Rule):
@@ -144,6 +146,10 @@ class EntropySeed(Rule):
     def _is_entropy(self, value: ast.expr, cell: CellContext) -> bool:
         if isinstance(value, (ast.Constant, ast.List, ast.Dict, ast.Tuple)):
             return False
-        if any(name in _ENTROPY for name in calls_in(value, cell)):
+        called = set(calls_in(value, cell))
+        if not called.isdisjoint(_ENTROPY):
+            return True
+        # a loader's worker takes it from the generator; it is entropy only where nobody has seeded that
+        if "torch.initial_seed" in called and not any(word in self.notebook.source for word in _TORCH_SEEDERS):
             return True
         return not self._entropy_names.isdisjoint(names_in(value)) if self._entropy_names else False

@@ -11,6 +11,8 @@ from jupyter_clusterbridge.model.findings import Confidence, Severity
 
 _GROWING = {"append", "extend", "insert", "appendleft", "add_module", "setdefault"}
 _SHRINKING = {"pop", "popleft", "remove"}
+_SETTLING = {"dropna", "drop_duplicates", "fillna", "ffill", "bfill", "sort_values", "sort_index", "clip"}
+"""Methods that find nothing left to do in place the second time."""
 
 
 class Accumulates(Rule):
@@ -85,7 +87,8 @@ class Accumulates(Rule):
         if name is None or not isinstance(node.func, ast.Attribute) or not isinstance(node.func.value, ast.Name):
             return
         changes = name in _GROWING or (name in _SHRINKING and bool(cell.parents))
-        if changes or is_constant(argument(node, "inplace"), True, cell):
+        in_place = name not in _SETTLING and is_constant(argument(node, "inplace"), True, cell)
+        if changes or in_place:
             self._consider(node.func.value.id, node, cell)
 
     def _consider(self, name: str | None, node: ast.AST, cell: CellContext) -> None:
