@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from jupyter_clusterbridge.model.bundle import INJECTED_CELL_ID
 from jupyter_clusterbridge.model.canonical import short
-from jupyter_clusterbridge.model.record import CellRecord, RunRecord
+from jupyter_clusterbridge.model.record import CellRecord, MetricRecord, RunRecord
 from jupyter_clusterbridge.model.verdict import Difference, Link
 
 Placed = tuple[int, Difference]
 """A cell index and a difference in it."""
 
 _NONE = "none"
+_MODULES = (".py", ".pyi", ".ipynb")
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,32 @@ class CellPair:
 
     baseline: CellRecord | None
     run: CellRecord | None
+
+    @property
+    def ended_alike(self) -> bool:
+        """Whether both sides have the cell and it came to its end on both, or ended early in the same way."""
+        return self.baseline is not None and self.run is not None and self.baseline.status == self.run.status
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Cells that came to their end on one side alone: what they lack there is no difference of the model."""
+
+    baseline: frozenset[int | None]
+    """Their indices in the baseline."""
+    run: frozenset[int | None]
+    unfinished: bool
+    """Whether one of them is a cell that the run did not finish."""
+
+    @classmethod
+    def of(cls, pairs: Iterable[CellPair]) -> Cut:
+        """The cut cells of a comparison."""
+        cut = [pair for pair in pairs if pair.baseline and pair.run and not pair.ended_alike]
+        return cls(
+            frozenset(pair.baseline.cell_index for pair in cut if pair.baseline),
+            frozenset(pair.run.cell_index for pair in cut if pair.run),
+            any(pair.run.status != "ok" for pair in cut if pair.run),
+        )
 
 
 def align_cells(baseline: RunRecord, run: RunRecord) -> tuple[CellPair, ...]:
@@ -50,7 +78,13 @@ def _own_cells(record: RunRecord) -> list[CellRecord]:
 
 
 def compare_code(pairs: Iterable[CellPair], baseline: RunRecord, run: RunRecord) -> Iterator[Difference]:
-    """Cells whose source differs, cells that one side lacks, parameters with another value."""
+    """Parameters with another value, cells that one side lacks, cells whose source differs or that were moved.
+
+    Sources are compared as text, comments included, as the code digest of an identity takes them: a magic or a
+    string may look like a comment, and whoever sees the verdict wants to see the edit. Only white space at the
+    end of a cell does not count.
+    """
+    pairs = tuple(pairs)
     for name in sorted({*baseline.parameters} & {*run.parameters}):
         before, after = baseline.parameters[name], run.parameters[name]
         if (type(before), before) != (type(after), after):
@@ -66,6 +100,19 @@ def compare_code(pairs: Iterable[CellPair], baseline: RunRecord, run: RunRecord)
             where = f"cell {pair.baseline.cell_index}"
             before, after = short(pair.baseline.source_digest), short(pair.run.source_digest)
             yield Difference(Link.CODE, where, f"source {before}", f"source {after}")
+    yield from _moved_cells(pairs)
+
+
+def _moved_cells(pairs: Iterable[CellPair]) -> Iterator[Difference]:
+    """The first cell that runs in another place among the cells that both sides have."""
+    both = [(pair.run.cell_index, pair.baseline.cell_index) for pair in pairs if pair.baseline and pair.run]
+    for (_, before), (_, after) in zip(both, sorted(both), strict=True):
+        if before != after:
+            where = f"order of cells {min(before, after)} and {max(before, after)}"
+            yield Difference(
+                Link.CODE, where, f"cell {before} before cell {after}", f"cell {after} before cell {before}"
+            )
+            return
 
 
 def _edited(baseline: CellRecord, run: CellRecord) -> bool:
@@ -73,14 +120,15 @@ def _edited(baseline: CellRecord, run: CellRecord) -> bool:
 
 
 def compare_files(baseline: RunRecord, run: RunRecord) -> Iterator[Difference]:
-    """Data files with another content, and folders listed in another order or with other names."""
+    """Data files and local modules with another content, folders listed in another order or with other names."""
     theirs = {file.path: file for file in run.files}
     for file in baseline.files:
         other = theirs.get(file.path)
         if other is None or file.digest is None or other.digest is None or file.digest == other.digest:
             continue
         where = f"{file.path}, read in cell {_cell(other.cell_index)}"
-        yield Difference(Link.DATA_FILE, where, short(file.digest), short(other.digest))
+        link = Link.CODE if is_module(file.path) else Link.DATA_FILE
+        yield Difference(link, where, short(file.digest), short(other.digest))
     listings = {listing.path: listing for listing in run.listings}
     for listing in baseline.listings:
         match = listings.get(listing.path)
@@ -92,6 +140,15 @@ def compare_files(baseline: RunRecord, run: RunRecord) -> Iterator[Difference]:
         else:
             before, after = short(listing.order_digest), short(match.order_digest)
             yield Difference(Link.LISTING_ORDER, where, f"order {before}", f"order {after}")
+
+
+def is_module(path: str) -> bool:
+    """Whether a file that was read is a part of the code: Python or a notebook below the notebook's folder.
+
+    >>> is_module("helper.py"), is_module("data.csv"), is_module("/srv/helper.py")
+    (True, False, False)
+    """
+    return path.endswith(_MODULES) and not path.startswith(("/", "~", "../"))
 
 
 def _cell(index: int | None) -> str:
@@ -106,6 +163,8 @@ class StreamDifference:
     difference: Difference
     incidental: bool
     """Python's own stream, never seeded: libraries draw from it when they are imported, for names and the like."""
+    appeared: bool = False
+    """Its library was loaded in this very cell, so that a draw cannot be told from the loading alone."""
 
 
 def compare_rng(pairs: Iterable[CellPair]) -> Iterator[StreamDifference]:
@@ -114,11 +173,13 @@ def compare_rng(pairs: Iterable[CellPair]) -> Iterator[StreamDifference]:
     A stream that neither run moved in a cell is left out: its state is the entropy of the process's start.
     """
     for pair in pairs:
-        if pair.baseline is None or pair.run is None or not pair.baseline.status:
+        if pair.baseline is None or pair.run is None or not pair.baseline.status or not pair.ended_alike:
             continue
         for stream in sorted({*pair.baseline.rng_after, *pair.run.rng_after}):
             before, after = pair.baseline.rng_after.get(stream), pair.run.rng_after.get(stream)
-            if before == after or not (_moved(pair.baseline, stream) or _moved(pair.run, stream)):
+            appeared = stream not in {**pair.baseline.rng_before, **pair.run.rng_before}
+            moved = _moved(pair.baseline, stream) or _moved(pair.run, stream) or appeared
+            if before == after or not moved:
                 continue
             where = f"cell {pair.baseline.cell_index}, stream {stream}"
             unseeded = pair.baseline.rng_before.get(stream) != pair.run.rng_before.get(stream)
@@ -126,6 +187,7 @@ def compare_rng(pairs: Iterable[CellPair]) -> Iterator[StreamDifference]:
                 pair.baseline.cell_index,
                 Difference(Link.RNG, where, before or "not loaded", after or "not loaded"),
                 incidental=unseeded and stream == "python",
+                appeared=appeared,
             )
 
 
@@ -134,30 +196,41 @@ def _moved(cell: CellRecord, stream: str) -> bool:
     return before is not None and before != cell.rng_after.get(stream)
 
 
-def compare_metrics(baseline: RunRecord, run: RunRecord) -> Iterator[Difference]:
-    """Metrics by name and order of logging."""
-    theirs = _series(run)
-    for name, values in _series(baseline).items():
-        others = theirs.get(name, [])
-        for position, (step, value) in enumerate(values):
-            place = name if step is None else f"{name}, step {step}"
-            if position >= len(others):
-                yield Difference(Link.METRIC, place, repr(value), _NONE)
+def compare_metrics(baseline: RunRecord, run: RunRecord, cut: Cut) -> Iterator[Placed]:
+    """The first difference of each metric, in order of logging; a value that one side lacks is one too.
+
+    Placed by the cell that logged it, -1 where that is not known.
+    """
+    ours, theirs = _series(baseline), _series(run)
+    for name in dict.fromkeys((*ours, *theirs)):
+        for before, after in zip_longest(ours.get(name, ()), theirs.get(name, ())):
+            if before is None and after.cell_index in cut.run:
                 break
-            if repr(value) != repr(others[position][1]):
-                yield Difference(Link.METRIC, place, repr(value), repr(others[position][1]))
+            if after is None and before.cell_index in cut.baseline:
+                break
+            if before is None or after is None or repr(before.value) != repr(after.value):
+                metric = after if before is None else before
+                place = name if metric.step is None else f"{name}, step {metric.step}"
+                cell = -1 if metric.cell_index is None else metric.cell_index
+                yield cell, Difference(Link.METRIC, place, _value(before), _value(after))
                 break
 
 
-def _series(record: RunRecord) -> dict[str, list[tuple[int | None, float]]]:
-    series: dict[str, list[tuple[int | None, float]]] = {}
+def _value(metric: MetricRecord | None) -> str:
+    return _NONE if metric is None else repr(metric.value)
+
+
+def _series(record: RunRecord) -> dict[str, list[MetricRecord]]:
+    series: dict[str, list[MetricRecord]] = {}
     for metric in record.metrics:
-        series.setdefault(metric.name, []).append((metric.step, metric.value))
+        series.setdefault(metric.name, []).append(metric)
     return series
 
 
-def compare_artifacts(baseline: RunRecord, run: RunRecord) -> Iterator[Difference]:
-    """Declared artifacts with another content."""
+def compare_artifacts(baseline: RunRecord, run: RunRecord, cut: Cut) -> Iterator[Difference]:
+    """Declared artifacts with another content; one that a cell wrote which was cut off may be half a file."""
+    if cut.unfinished:
+        return
     theirs = {artifact.path: artifact for artifact in run.artifacts}
     for artifact in baseline.artifacts:
         other = theirs.get(artifact.path)
@@ -184,6 +257,6 @@ def compare_outputs(pairs: Iterable[CellPair]) -> Iterator[Difference]:
         if pair.baseline is None or pair.run is None:
             continue
         before, after = pair.baseline.output_digest, pair.run.output_digest
-        if before is not None and after is not None and before != after:
+        if pair.ended_alike and before is not None and after is not None and before != after:
             where = f"printed text of cell {pair.baseline.cell_index}"
             yield Difference(Link.OUTPUT, where, short(before), short(after))

@@ -12,6 +12,7 @@ from jupyter_clusterbridge.model.run import RunState, RunStatus
 from jupyter_clusterbridge.model.verdict import Comparison, Difference, IdentityPair, Link, Verdict
 from jupyter_clusterbridge.verdict.cells import (
     CellPair,
+    Cut,
     Placed,
     StreamDifference,
     align_cells,
@@ -75,8 +76,9 @@ def compare_sides(baseline: Side, run: Side) -> Comparison:
     if baseline.record is None or run.record is None:
         return _no_record(baseline, identities)
     pairs = align_cells(baseline.record, run.record)
-    steps = compare_steps(baseline.steps, run.steps)
-    behaviour = _behaviour(baseline.record, run.record, pairs, steps)
+    cut = Cut.of(pairs)
+    steps = compare_steps(baseline.steps, run.steps, cut.baseline | cut.run)
+    behaviour = _behaviour(baseline.record, run.record, pairs, steps, cut)
     environment = _environment(baseline.record, run.record)
     differences, notes = _weigh(baseline.record, run.record, pairs, behaviour, environment)
     notes = (*_notes(baseline, run), *notes)
@@ -109,11 +111,16 @@ def _environment(baseline: RunRecord, run: RunRecord) -> EnvironmentDiff:
     return compare_environments(baseline.environment, run.environment)
 
 
-def _behaviour(baseline: RunRecord, run: RunRecord, pairs: tuple[CellPair, ...], steps: StepDiff) -> _Behaviour:
+def _behaviour(
+    baseline: RunRecord, run: RunRecord, pairs: tuple[CellPair, ...], steps: StepDiff, cut: Cut
+) -> _Behaviour:
+    metrics = tuple(compare_metrics(baseline, run, cut))
+    differing = {cell for cell, _ in (*steps.differences, *metrics)}
     return _Behaviour(
         steps=steps.differences,
-        streams=tuple(compare_rng(pairs)),
-        end=(*compare_metrics(baseline, run), *compare_artifacts(baseline, run)),
+        # what a cell loads has another state each time; it is a suspect where numbers differ in that very cell
+        streams=tuple(one for one in compare_rng(pairs) if not one.appeared or one.cell_index in differing),
+        end=(*(difference for _, difference in metrics), *compare_artifacts(baseline, run, cut)),
         printed=tuple(compare_outputs(pairs)),
         has_numbers=steps.compared > 0 or bool(baseline.metrics and run.metrics),
         has_artifacts=any(artifact.digest for artifact in baseline.artifacts),
@@ -193,6 +200,10 @@ def _cannot_tell(pairs: tuple[CellPair, ...], status: RunStatus | None) -> str |
     """Why equal evidence is not enough, or None when it is."""
     if status is not None and status.state is not RunState.SUCCEEDED:
         return f"Cannot tell: the run did not succeed, and all that it did until its end is equal. {status.reason}"
+    for pair in pairs:
+        if pair.baseline and pair.baseline.status and pair.run and not pair.ended_alike:
+            ends = f"{pair.baseline.status} in the baseline and with {pair.run.status or 'no run at all'} in the run"
+            return f"Cannot tell: cell {pair.baseline.cell_index} ended with {ends}; what both did is equal."
     missing = [
         str(pair.run.cell_index)
         for pair in pairs

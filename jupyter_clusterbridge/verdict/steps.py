@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,8 +27,10 @@ class StepDiff:
     """Rows that were equal before the first difference, or all."""
 
 
-def compare_steps(baseline: Path | None, run: Path | None) -> StepDiff:
+def compare_steps(baseline: Path | None, run: Path | None, cut: Collection[int | None] = ()) -> StepDiff:
     """Compare two steps files; a missing file counts as an empty one.
+
+    Rows that one side alone has do not count in the cells ``cut``, which came to their end on one side only.
 
     Equal files are compared as bytes in chunks, so that ten million steps take a second or two and a
     constant amount of memory.
@@ -38,7 +40,7 @@ def compare_steps(baseline: Path | None, run: Path | None) -> StepDiff:
     after = list(itertools.islice(_rows(run, equal), _WINDOW))
     if not before and not after:
         return StepDiff((), equal)
-    return StepDiff(tuple(_first_of_each(before, after, _epochs_until(baseline, equal))), equal)
+    return StepDiff(tuple(_first_of_each(before, after, _epochs_until(baseline, equal), cut)), equal)
 
 
 def _equal_rows(baseline: Path | None, run: Path | None) -> int:
@@ -104,18 +106,22 @@ def _epochs_until(path: Path | None, equal: int) -> _Epochs:
     return epochs
 
 
-def _first_of_each(before: list[Row], after: list[Row], epochs: _Epochs) -> Iterator[tuple[int, Difference]]:
+def _first_of_each(
+    before: list[Row], after: list[Row], epochs: _Epochs, cut: Collection[int | None]
+) -> Iterator[tuple[int, Difference]]:
     theirs = {_key(row): row for row in after}
     ours = {_key(row): row for row in before}
     seen: set[Link] = set()
     for row in before:
         epochs.observe(row)
+        if row.where in cut and _key(row) not in theirs:
+            continue
         found = _compare_row(row, theirs.get(_key(row)), epochs)
         if found is not None and found.link not in seen:
             seen.add(found.link)
             yield row.where, found
     for row in after:
-        if _key(row) in ours or len(before) >= _WINDOW:
+        if _key(row) in ours or row.where in cut or len(before) >= _WINDOW:
             continue
         extra = _extra_row(row)
         if extra is not None and extra.link not in seen:

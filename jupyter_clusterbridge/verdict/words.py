@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jupyter_clusterbridge.model.record import RunRecord
 from jupyter_clusterbridge.model.verdict import Difference, Link
+from jupyter_clusterbridge.verdict.cells import is_module
 
 _WORDS = {
     Link.CODE: "the code",
@@ -29,7 +30,7 @@ _NEXT = {
     Link.RNG: "Seed it before its first use.",
     Link.INITIAL_WEIGHTS: "The streams before it agree, so look at what builds the model.",
     Link.LOSS: "Batches and initial weights agree, so the arithmetic differs.",
-    Link.METRIC: "All recorded losses agree, so look at the evaluation.",
+    Link.METRIC: "Nothing recorded before it differs, so look at what computes it.",
     Link.OUTPUT: "All recorded numbers before it agree.",
 }
 
@@ -45,10 +46,13 @@ def difference_sentence(first: Difference) -> str:
 def same_sentence(baseline: RunRecord, run: RunRecord, rows: int, *, text: bool) -> str:
     """Say what was compared and found equal bit for bit."""
     parts = [_count(len(baseline.cells), "cell")]
+    theirs = {file.path for file in run.files if file.digest is not None}
+    files = [file.path for file in baseline.files if file.digest is not None and file.path in theirs]
     if baseline.environment is not None and run.environment is not None:
         parts.append("the environment")
     for number, word in (
-        (len(baseline.files), "data file"),
+        (sum(is_module(path) for path in files), "local module"),
+        (sum(not is_module(path) for path in files), "data file"),
         (rows, "row of step evidence"),
         (len(baseline.metrics), "metric"),
         (sum(artifact.digest is not None for artifact in baseline.artifacts), "artifact"),
