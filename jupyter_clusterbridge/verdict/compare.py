@@ -202,8 +202,9 @@ def _cannot_tell(pairs: tuple[CellPair, ...], status: RunStatus | None) -> str |
         return f"Cannot tell: the run did not succeed, and all that it did until its end is equal. {status.reason}"
     for pair in pairs:
         if pair.baseline and pair.baseline.status and pair.run and not pair.ended_alike:
-            ends = f"{pair.baseline.status} in the baseline and with {pair.run.status or 'no run at all'} in the run"
-            return f"Cannot tell: cell {pair.baseline.cell_index} ended with {ends}; what both did is equal."
+            before, after = pair.baseline.status, pair.run.status or "no run at all"
+            ends = f"ended with {before} in the baseline and with {after} in the run"
+            return f"Cannot tell: cell {pair.baseline.cell_index} {ends}; what both did is equal."
     missing = [
         str(pair.run.cell_index)
         for pair in pairs
