@@ -63,8 +63,10 @@ class Footprint:
         self._untracked: set[str] = set()
         self._refitted: set[str] = set()
         self._after: dict[str, Fingerprint] = {}
+        self._indirect: set[str] = set()
         self._reads, through = self._follow()
         self._rebinds = names.rebinds | (through - names.total.binds)
+        self._overwrites = names.overwrites - self._indirect
         self._before: dict[str, Fingerprint] = {}
         candidates = self._candidates(through)
         self._held = {name: identity(namespace[name]) for name in candidates}
@@ -80,7 +82,9 @@ class Footprint:
         queue = list(seen)
         through: set[str] = set()
         while queue and len(seen) < _FUNCTION_LIMIT:
-            for name in _globals_of(known[queue.pop()], known):
+            used = _globals_of(known[queue.pop()], known)
+            self._indirect |= used
+            for name in used:
                 if name not in seen and name in known and name not in total.sure:
                     seen.add(name)
                     through.add(name)
@@ -115,12 +119,13 @@ class Footprint:
         mutates |= (writes & self._rebinds) - same
         aliases = self._aliases(mutates)
         reads = self._reads | (mutates & self._held.keys())
+        repeatable = self._repeatable(mutates)
         environ = self._changed_environ()
         read_env = total.env_reads - environ
         return Locations(
             reads=_sorted(reads, read_env),
             writes=_sorted(writes | aliases, environ),
-            mutates=_sorted(mutates | aliases),
+            mutates=_sorted((mutates | aliases) - repeatable),
             untracked=_sorted(self._untracked),
         )
 
@@ -186,6 +191,15 @@ class Footprint:
         ids = map(identity, self._namespace.values())
         names = itertools.compress(list(self._namespace), map(identities.__contains__, ids))
         return {name for name in names if not _SHELL_NAME.fullmatch(name)}
+
+    def _repeatable(self, changed: set[str]) -> set[str]:
+        """Names of objects of which parts were set anew that a second run would set to the same."""
+        found: set[str] = set()
+        for name in changed & self._overwrites:
+            same = self._aliases({name}) | {name}
+            if not (same - {name}) & self._names.total.reads:
+                found |= same
+        return found
 
     def _changed_environ(self) -> set[str]:
         now, before = _raw_environ(), self._environ

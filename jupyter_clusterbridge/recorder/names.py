@@ -16,6 +16,7 @@ from jupyter_clusterbridge.recorder.calls import (
     seeded_streams,
 )
 from jupyter_clusterbridge.recorder.effects import Effects
+from jupyter_clusterbridge.recorder.overwrites import overwritten
 from jupyter_clusterbridge.recorder.scopes import LocalNames, inner_functions, target_names
 from jupyter_clusterbridge.runtime.source import Magic, parse_cell
 
@@ -29,6 +30,8 @@ class CellNames:
     statements: tuple[Effects, ...]
     total: Effects
     magics: tuple[Magic, ...] = ()
+    overwrites: frozenset[str] = frozenset()
+    """Names of which it sets parts to values that do not depend on those parts."""
 
     @property
     def rebinds(self) -> set[str]:
@@ -49,7 +52,8 @@ def analyse_cell(source: str) -> CellNames:
     total = _sum(statements)
     _add_environment_magics(total, parsed.magics)
     key = "\n".join(effects.dump for effects in statements) + magics
-    return CellNames(key, statements, total, parsed.magics)
+    overwrites = frozenset(overwritten(parsed.tree.body, statements))
+    return CellNames(key, statements, total, parsed.magics, overwrites)
 
 
 def _sum(statements: Iterable[Effects]) -> Effects:

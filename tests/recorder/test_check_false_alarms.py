@@ -185,3 +185,17 @@ def test_a_frame_whose_blocks_pandas_joins_has_not_changed():
     assert fingerprint(frame, clock() + 1).digest == before.digest
     frame.iloc[0, 2] = 9.0
     assert fingerprint(frame, clock() + 1).digest != before.digest
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "config['lr'] = 0.01",
+        "config['double'] = config['lr'] * 2\nconfig['half'] = config['double'] / 4\nconfig.get('lr')",
+    ],
+)
+def test_setting_a_part_anew_is_safe_to_run_again(bench, source):
+    one = bench("config = {'lr': 0.1, 'n': 3}", source, "shown = sorted(config.items())").run("*")
+    assert_silent(one.check())
+    assert not one.cell("b").unsafe_to_rerun
+    assert_silent(one.run("b", "c").check(), "rerun")

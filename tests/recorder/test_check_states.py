@@ -214,3 +214,25 @@ def test_using_a_class_changes_nothing_in_it(bench):
     ).run(*"abcdcd")
     assert one.states() == "cccc"
     assert not any(cell.unsafe_to_rerun for cell in one.check().cells)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "box['a'] = box['a'] * 2",
+        "box['a'] = box['b'] + 1\nbox['b'] = box['a']",
+        "box['a'] = sum(box.values())",
+        "box['c'] = [1]\nbox.update(a=box['a'] + 1)",
+        "for _ in range(2):\n    box['a'] = box['a'] + 1",
+        "other = box\nother['a'] = box['a'] + 1",
+        "old = box['a']\nbox['a'] = old + 1",
+        "box['a'] = alias['a'] + 1",
+        "box['a'] = known() + 1",
+        "def inner():\n    return box['a']\nbox['a'] = inner() + 1",
+        "key = 'a'\nbox['a'] = box[key] + 1",
+    ],
+)
+def test_setting_a_part_from_itself_accumulates(bench, source):
+    one = bench("alias = box = {'a': 1, 'b': 2}\nknown = lambda: box['a']", source, "shown = dict(box)").run("*")
+    assert one.cell("b").unsafe_to_rerun
+    assert one.run("b", "c").states() == "cdd"
