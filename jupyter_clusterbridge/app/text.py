@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -55,7 +56,8 @@ def check_lines(report: CheckReport, *, unsafe: bool = True) -> Iterator[str]:
 
     Args:
         report: what check found.
-        unsafe: whether cells are named whose only mark is that they should not be run again.
+        unsafe: whether the harmless is named too: cells whose only mark is that they should not be run again,
+            and what a person did that asks for no remedy.
     """
     if not report.recorded:
         yield "Nothing was recorded for this notebook; load the extension with: %load_ext clusterbridge"
@@ -65,12 +67,29 @@ def check_lines(report: CheckReport, *, unsafe: bool = True) -> Iterator[str]:
     for cell in report.cells:
         if cell.state is CellState.CURRENT and not (cell.unsafe_to_rerun and unsafe):
             continue
+        if cell.state is CellState.NEVER_RUN:
+            continue
         mark = ", unsafe to rerun" if cell.unsafe_to_rerun else ""
         yield f"cell {cell.cell_index}: {cell.state.value.replace('_', ' ')}{mark}"
         yield from (f"    {reason.message}" for reason in cell.reasons)
+    yield from _never_run(report)
     for intervention in report.interventions:
+        if not unsafe and intervention.remedy.startswith("nothing to do"):
+            continue
         yield f"{intervention.kind.value.replace('_', ' ')}: {intervention.message}"
         yield f"    {intervention.remedy}"
+
+
+def _never_run(report: CheckReport) -> Iterator[str]:
+    """The cells that never ran, neighbours together."""
+    runs = itertools.groupby(report.cells, key=lambda cell: cell.state is CellState.NEVER_RUN)
+    parts: list[str] = []
+    for never, group in runs:
+        if never:
+            first, *rest = (cell.cell_index for cell in group)
+            parts.append(f"{first} to {rest[-1]}" if rest else str(first))
+    if parts:
+        yield f"{'cell' if parts[0].isdigit() and len(parts) == 1 else 'cells'} {', '.join(parts)}: never run"
 
 
 def comparison_lines(comparison: Comparison) -> Iterator[str]:

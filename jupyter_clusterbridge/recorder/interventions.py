@@ -26,12 +26,12 @@ def find_interventions(
     """
     counted = {history.last.kernel for history in histories if history.last is not None} | {len(kernels) - 1}
     found: list[Intervention] = []
-    harmless = not any(history.mismatches or history.missing for history in histories)
+    astray = {history.position for history in histories if history.mismatches or history.missing}
     for number in sorted(counted):
         if number:
             found.append(_restart(cells, kernels, number, histories))
         running = kernels[number].runs[-1] if number == len(kernels) - 1 else None
-        found.extend(_in_kernel(cells, kernels[number], running, harmless))
+        found.extend(_in_kernel(cells, kernels[number], running, astray))
     found.extend(_from_mismatches(cells, histories, deleted, found))
     return tuple(sorted(found, key=lambda one: one.at or ""))
 
@@ -51,8 +51,9 @@ def _restart(
 
 
 def _in_kernel(
-    cells: Sequence[Cell], kernel: Kernel, newest: Run | None, harmless: bool
+    cells: Sequence[Cell], kernel: Kernel, newest: Run | None, astray: set[int]
 ) -> Iterator[Intervention]:
+    """``astray``: positions of cells whose last run had other inputs than a clean run gives."""
     by_cell: dict[int, list[Run]] = {}
     lowest: Run | None = None
     for run in kernel.runs:
@@ -60,14 +61,15 @@ def _in_kernel(
         if run.cell is None:
             continue
         if run.cell not in by_cell and lowest is not None and lowest.cell is not None and lowest.cell > run.cell:
-            yield _out_of_order(cells, run, run.cell, lowest.cell, harmless)
+            yield _out_of_order(cells, run, run.cell, lowest.cell, not astray)
         by_cell.setdefault(run.cell, []).append(run)
         if lowest is None or lowest.cell is None or run.cell > lowest.cell:
             lowest = run
     for position, runs in by_cell.items():
         yield from _reruns(cells[position], runs)
         yield from _edits(cells[position], runs)
-        yield from _failures(cells[position], [run for run in runs if run is not newest or run.status != "open"])
+        ended = [run for run in runs if run is not newest or run.status != "open"]
+        yield from _failures(cells[position], ended, position in astray)
 
 
 def _seen(cells: Sequence[Cell], run: Run) -> Iterator[Intervention]:
@@ -120,7 +122,7 @@ def _edits(cell: Cell, runs: Sequence[Run]) -> Iterator[Intervention]:
             yield Intervention(InterventionKind.EDITED_RERUN, cell.id, message, remedy, after.at)
 
 
-def _failures(cell: Cell, runs: Sequence[Run]) -> Iterator[Intervention]:
+def _failures(cell: Cell, runs: Sequence[Run], astray: bool) -> Iterator[Intervention]:
     name = f"cell {cell.index}"
     later = "it ran through later, make sure that it does so in a clean run"
     for (status, error), count in Counter((run.status, run.error) for run in runs if not run.complete).items():
@@ -140,6 +142,8 @@ def _failures(cell: Cell, runs: Sequence[Run]) -> Iterator[Intervention]:
         remedy = "a job stops at this cell: repair it, or take it out"
         if runs[-1].complete:
             remedy = later
+        elif astray and status == "error":
+            remedy = f"a clean run gives it other inputs: {_TOP}"
         elif status == "open":
             remedy = "run it again: a job has to get through it"
         yield Intervention(InterventionKind.FAILED_RUN, cell.id, message, remedy, first.at)

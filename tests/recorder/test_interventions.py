@@ -79,3 +79,15 @@ def test_an_order_that_changed_nothing_has_no_remedy(bench):
     [found] = bench("a = 1", "b = 2", "c = a + b").run("b", "a", "c").check().interventions
     assert found.kind.value == "out_of_order"
     assert found.remedy.startswith("nothing to do")
+
+
+def test_a_failure_for_want_of_another_cell_does_not_ask_to_repair_the_cell(bench):
+    one = bench("data = [1]", "total = sum(data)").run("a", "b")
+    one.restart()
+    [failed] = [i for i in one.run("b").check().interventions if i.kind.value == "failed_run"]
+    assert failed.remedy.startswith("a clean run gives it other inputs")
+
+
+def test_a_failure_of_the_cell_itself_asks_to_repair_it(bench):
+    [failed] = bench("x = 0", "y = 1 / x").run("a", "b").check().interventions
+    assert failed.remedy.startswith("a job stops at this cell")

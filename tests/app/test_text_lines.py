@@ -1,0 +1,26 @@
+"""Reports as text: what a person reads first is what asks for something."""
+
+from __future__ import annotations
+
+from jupyter_clusterbridge.app.text import check_lines
+from jupyter_clusterbridge.model.state import CellReport, CellState, CheckReport, Intervention, InterventionKind
+
+
+def report(*states: str, remedy: str = "nothing to do: all is well") -> CheckReport:
+    letters = {state.value[0]: state for state in CellState}
+    cells = tuple(CellReport(f"c{i}", i, letters[letter], False) for i, letter in enumerate(states))
+    seen = Intervention(InterventionKind.RERUN, "c0", "cell 0 ran 2 times", remedy)
+    return CheckReport(cells=cells, interventions=(seen,))
+
+
+def test_cells_that_never_ran_take_one_line() -> None:
+    assert "cells 1 to 3, 5: never run" in list(check_lines(report(*"cnnncn")))
+    assert "cell 1: never run" in list(check_lines(report(*"cn")))
+    assert not [line for line in check_lines(report(*"cc")) if "never run" in line]
+
+
+def test_what_asks_for_nothing_is_left_to_check() -> None:
+    assert "rerun: cell 0 ran 2 times" in list(check_lines(report(*"c")))
+    assert "rerun: cell 0 ran 2 times" not in list(check_lines(report(*"c"), unsafe=False))
+    kept = check_lines(report(*"c", remedy="restart the kernel"), unsafe=False)
+    assert "rerun: cell 0 ran 2 times" in list(kept)
