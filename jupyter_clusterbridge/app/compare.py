@@ -21,9 +21,14 @@ def compare_runs(baseline: Path, run: Path) -> Comparison:
     """Compare two folders; each is a run directory, and the first may be a bundle.
 
     Raises:
-        RunInvalid: a folder is neither.
+        RunInvalid: a folder is neither, or the second is a bundle.
         BundleModified, DocumentTooNew: the bundle cannot be trusted or read.
     """
+    if (run / BUNDLE_FILE).is_file():
+        raise RunInvalid(
+            f"{run}: is a bundle, not a run of one",
+            hint="Run it with 'clusterbridge run', then compare with the run directory that it leaves.",
+        )
     return compare_sides(_side(baseline), _side(run))
 
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import click
 
 from jupyter_clusterbridge.cli.door import exit_codes, finish_run, format_option, progress, user_errors
 from jupyter_clusterbridge.model.resources import Resources, parse_duration, parse_size
+
+
+def _finite(context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    """Refuse what a range lets through: ``nan`` is in every one, ``inf`` in one without an end."""
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value} is no number of processors", context, option)
+    return value
 
 
 @click.command(
@@ -19,7 +27,12 @@ from jupyter_clusterbridge.model.resources import Resources, parse_duration, par
 @click.argument("bundle", type=click.Path(path_type=Path))
 @click.option("--engine", default="local", show_default=True, help="Where to run: local or docker.")
 @click.option("--out", type=click.Path(path_type=Path), help="Run directory; the default is a new one.")
-@click.option("--cpus", type=click.FloatRange(min=0, min_open=True), help="Processors, for example 2 or 0.5.")
+@click.option(
+    "--cpus",
+    type=click.FloatRange(min=0, min_open=True),
+    callback=_finite,
+    help="Processors, for example 2 or 0.5.",
+)
 @click.option("--memory", metavar="SIZE", help="Memory limit, for example 4g.")
 @click.option("--shm-size", metavar="SIZE", help="Size of /dev/shm, for example 1g.")
 @click.option("--time-limit", metavar="DURATION", help="Time limit, for example 6h.")
@@ -42,9 +55,9 @@ def command(
     with user_errors(output_format):
         resources = Resources(
             cpus=cpus,
-            memory_bytes=parse_size(memory) if memory else None,
-            shm_bytes=parse_size(shm_size) if shm_size else None,
-            time_limit_s=parse_duration(time_limit) if time_limit else None,
+            memory_bytes=parse_size(memory) if memory is not None else None,
+            shm_bytes=parse_size(shm_size) if shm_size is not None else None,
+            time_limit_s=parse_duration(time_limit) if time_limit is not None else None,
         )
         request = RunRequest(bundle=bundle, engine=engine, out=out, resources=resources, data_dir=data_dir)
         result = run_bundle(request, progress)

@@ -15,6 +15,7 @@ from jupyter_clusterbridge.runtime.source import parse_cell
 
 _INT = re.compile(r"[+-]?[0-9](?:_?[0-9])*")
 _FLOAT = re.compile(r"[+-]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?")
+_LONGEST = 80
 _BOOLS = {"True": True, "true": True, "False": False, "false": False}
 
 
@@ -22,13 +23,17 @@ def read_parameters(notebook: Notebook) -> tuple[Parameter, ...]:
     """The parameters of a notebook with their defaults, in the order of their first assignment.
 
     Only names bound at the top level of the tagged cell to a bool, int, float, str or None are parameters;
-    a number may carry a sign. A name bound twice has its last value.
+    a number may carry a sign. A name bound twice has its last value; one that is bound to something else after
+    that, or deleted, is none.
     """
     cell = notebook.parameters_cell()
     tree = parse_cell(cell.source).tree if cell is not None else None
     found: dict[str, Parameter] = {}
     for statement in tree.body if tree is not None else ():
-        for name, value in _assignments(statement):
+        assigned = dict(_assignments(statement))
+        for name in _bound(statement) - set(assigned):
+            found.pop(name, None)
+        for name, value in assigned.items():
             literal = _literal(value)
             if literal is not None:
                 found[name] = Parameter(name, _type_name(literal[0]), literal[0], literal[0])
@@ -77,7 +82,7 @@ def parse_value(parameter: Parameter, text: str) -> ParameterValue:
     value = _READERS[kind](text)
     if value is None:
         raise ParameterInvalid(
-            f"parameter {parameter.name}: {text!r} is no {kind} (the default is {parameter.default!r})"
+            f"parameter {parameter.name}: {_short(text)!r} is no {kind} (the default is {parameter.default!r})"
         )
     return value
 
@@ -97,10 +102,30 @@ def differs(parameter: Parameter) -> bool:
 
 def _assignments(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
     if isinstance(statement, ast.Assign):
-        return [(target.id, statement.value) for target in statement.targets if isinstance(target, ast.Name)]
+        pairs = [pair for target in statement.targets for pair in _unpacked(target, statement.value)]
+        return [(target.id, value) for target, value in pairs if isinstance(target, ast.Name)]
     if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value:
         return [(statement.target.id, statement.value)]
     return []
+
+
+def _unpacked(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """Pairs of target and value, those of ``a, b = 1, 2`` one by one."""
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        return [(target, value)]
+    if not isinstance(value, (ast.Tuple, ast.List)) or len(target.elts) != len(value.elts):
+        return []
+    return list(zip(target.elts, value.elts, strict=True))
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    """All names that a statement binds or deletes."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return {statement.name}
+    # the names that a comprehension on the right binds are its own
+    parts = statement.targets if isinstance(statement, ast.Assign) else [statement]
+    names = (node for part in parts for node in ast.walk(part) if isinstance(node, ast.Name))
+    return {node.id for node in names if not isinstance(node.ctx, ast.Load)}
 
 
 def _literal(node: ast.expr) -> tuple[ParameterValue] | None:
@@ -121,6 +146,10 @@ def _literal(node: ast.expr) -> tuple[ParameterValue] | None:
     return (sign * value,) if isinstance(value, (int, float)) else None
 
 
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
 def _type_name(value: ParameterValue) -> str:
     return "none" if value is None else type(value).__name__
 
@@ -133,7 +162,10 @@ def _unknown_name(name: str, known: tuple[str, ...]) -> str:
 
 
 def _read_int(text: str) -> int | None:
-    return int(text) if _INT.fullmatch(text) else None
+    try:
+        return int(text) if _INT.fullmatch(text) else None
+    except ValueError:  # more digits than Python converts
+        return None
 
 
 def _read_float(text: str) -> float | None:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from jupyter_clusterbridge.model.errors import RegistryRefused
+from jupyter_clusterbridge.model.errors import LockFailed, RegistryRefused
 from jupyter_clusterbridge.model.lock import BaseImage
 from jupyter_clusterbridge.pin.registry import ImageName, Refused, Unreachable, registry_digest
 
+_PART = r"[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*"
+_REFERENCE = re.compile(
+    rf"(?:(?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[0-9]+)?/)?{_PART}(?:/{_PART})*"
+    r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@[a-z0-9]+:[0-9a-f]{32,128})?"
+)
+"""Grammar of the distribution project's ``reference`` package; no login has a place in it."""
 _TOTAL_S = 4.5
 _ENGINE_S = 2
 _log = logging.getLogger(__name__)
@@ -46,10 +53,16 @@ def resolve_base_image(ref: str | None, python: str) -> BaseImage:
         python: full Python version of the notebook.
 
     Raises:
+        LockFailed: that is no name of an image.
         RegistryRefused: the user named an image, its registry refuses it or lacks it, and the local engine
             does not have it either. A registry that cannot be reached gives a floating image instead.
     """
     name = default_image(python) if ref is None else ref.strip()
+    if ref is not None and not _REFERENCE.fullmatch(name):
+        raise LockFailed(
+            f"{name!r} is no name of an image",
+            hint="Name it as in 'docker pull', for example python:3.11-slim, with a digest or without.",
+        )
     plain, at, digest = name.partition("@")
     if at:
         return BaseImage(plain, digest)

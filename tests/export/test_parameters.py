@@ -33,6 +33,26 @@ def test_plain_values_of_the_tagged_cell_are_parameters_with_their_last_value(no
 
 
 @pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("A, (B, C) = 1, x", {"A": 1}),
+        ("[A, B] = -1, 'b'", {"A": -1, "B": "b"}),
+        ("A = B = 1; C = 2", {"A": 1, "B": 1, "C": 2}),
+        ("A = 1\nA += 1", {}),
+        ("A = 1\nif A:\n    A = 2", {}),
+        ("A = 1\nA, B = f()", {}),
+        ("A = 1\ndel A", {}),
+        ("A = 1\nB = [A for A in x]\ndef f():\n    A = 2", {"A": 1}),
+    ],
+)
+def test_a_parameter_is_what_the_tagged_cell_leaves(
+    make_notebook: Any, cell: str, expected: dict[str, object]
+) -> None:
+    found = read_parameters(read_notebook(make_notebook(f"#tag\n{cell}")))
+    assert {parameter.name: parameter.default for parameter in found} == expected
+
+
+@pytest.mark.parametrize(
     ("name", "text", "value"),
     [
         ("SEED", "-3", -3),
@@ -56,7 +76,15 @@ def test_a_value_is_read_by_the_type_of_its_default(
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("SEED", "1.5"), ("SEED", "1e3"), ("SEED", ""), ("LR", "nan"), ("LR", "fast"), ("DEBUG", "1")],
+    [
+        ("SEED", "1.5"),
+        ("SEED", "1e3"),
+        ("SEED", ""),
+        ("SEED", "9" * 5000),
+        ("LR", "nan"),
+        ("LR", "fast"),
+        ("DEBUG", "1"),
+    ],
 )
 def test_a_value_of_another_type_is_refused_with_the_default(notebook: Notebook, name: str, text: str) -> None:
     with pytest.raises(ParameterInvalid, match=rf"{name}.*is no .*the default is"):

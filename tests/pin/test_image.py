@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from jupyter_clusterbridge.model.errors import RegistryRefused
+from jupyter_clusterbridge.model.errors import LockFailed, RegistryRefused
 from jupyter_clusterbridge.pin.image import resolve_base_image
 from jupyter_clusterbridge.pin.registry import ImageName
 
@@ -100,6 +100,15 @@ def test_a_registry_that_does_not_answer_is_left_after_five_seconds(registry: st
 def test_a_digest_in_the_reference_is_taken_as_it_is() -> None:
     found = resolve_base_image(f"python:3.11-slim@{DIGEST}", "3.11.7")
     assert (found.ref, found.digest) == ("python:3.11-slim", DIGEST)
+
+
+@pytest.mark.parametrize(
+    "ref",
+    ["", "no image!", "base/Upper", "a b", "x\nRUN y", "me:secret@host.invalid/base:1", f"python@{DIGEST[:20]}"],
+)
+def test_what_names_no_image_is_refused(ref: str) -> None:
+    with pytest.raises(LockFailed, match="is no name of an image"):
+        resolve_base_image(ref, "3.11.7")
 
 
 @pytest.mark.usefixtures("no_engine")
