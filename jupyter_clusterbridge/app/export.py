@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -137,7 +139,7 @@ def _lock(
     if request.python is None and live is not None:
         python, environment = _interpreter(notebook), live
     else:
-        python = request.python if request.python is not None else kernel_python(notebook.kernel_name)
+        python = _named(request.python) if request.python is not None else kernel_python(notebook.kernel_name)
         progress("Looking at the kernel's interpreter")
         environment, unknown = observe_python(python, ProjectFinder(notebook).find().modules), (_NOT_LIVE,)
     progress("Locking the environment")
@@ -153,6 +155,15 @@ def _lock(
             progress=progress,
         )
         return resolved, image.result(), unknown
+
+
+def _named(python: Path) -> Path:
+    """The interpreter that a person names: a path from where they are, or a command as a shell finds it.
+
+    Links are kept, as it is a link that makes a virtual environment's interpreter its own.
+    """
+    command = shutil.which(python) if python.name == str(python) else None
+    return Path(os.path.abspath(command or python.expanduser()))
 
 
 def _interpreter(notebook: Notebook) -> Path | None:

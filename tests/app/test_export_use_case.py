@@ -134,3 +134,20 @@ def test_nbconvert_ends_with_one_message_and_the_exit_code_of_the_error(tmp_path
     assert "is not valid Python" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (path.parent / "nb.bundle").exists()
+
+
+def test_an_interpreter_may_be_named_from_where_one_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_notebook(tmp_path / "work", {"use": "print(1)"})
+    (tmp_path / "env").symlink_to(Path(sys.prefix))
+    monkeypatch.chdir(tmp_path)
+    named = Path(sys.executable).relative_to(sys.prefix)
+    result = export_notebook(ExportRequest(path, tmp_path / "b", python=Path("env") / named))
+    assert result.manifest.lock.python.split(".")[:2] == [str(part) for part in sys.version_info[:2]]
+
+
+def test_an_interpreter_that_is_nowhere_is_an_error(tmp_path: Path) -> None:
+    path = write_notebook(tmp_path / "work", {"use": "print(1)"})
+    with pytest.raises(KernelNotFound, match="cannot be started"):
+        export_notebook(ExportRequest(path, tmp_path / "b", python=Path("no-such-python")))
