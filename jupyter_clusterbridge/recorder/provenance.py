@@ -133,7 +133,9 @@ def apply(state: State, names: CellNames, access: Access, cell: int | None, run:
         for name in effects.binds:
             if f"name:{name}" in access.writes:
                 put(f"name:{name}", made)
-        for name in (effects.stores | effects.touches) - effects.binds:
+        # a module that was imported here is the same whatever its functions are called with
+        touched = effects.touches - names.total.imports
+        for name in (effects.stores | touched) - effects.binds:
             if f"name:{name}" in access.writes:
                 put(f"name:{name}", made, "partial" if partial else "", *state.terms([f"name:{name}"]))
         for stream in state.seeds(effects):

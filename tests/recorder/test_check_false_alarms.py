@@ -199,3 +199,9 @@ def test_setting_a_part_anew_is_safe_to_run_again(bench, source):
     assert_silent(one.check())
     assert not one.cell("b").unsafe_to_rerun
     assert_silent(one.run("b", "c").check(), "rerun")
+
+
+def test_a_module_does_not_depend_on_what_its_functions_were_given(bench):
+    one = bench("x = 1", "import json\ntext = json.dumps(x)", "known = json.loads('2')")
+    one.run("*").edit("a", "x = 5").run("a")
+    assert one.states() == "cdc"

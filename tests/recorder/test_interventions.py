@@ -91,3 +91,10 @@ def test_a_failure_for_want_of_another_cell_does_not_ask_to_repair_the_cell(benc
 def test_a_failure_of_the_cell_itself_asks_to_repair_it(bench):
     [failed] = bench("x = 0", "y = 1 / x").run("a", "b").check().interventions
     assert failed.remedy.startswith("a job stops at this cell")
+
+
+def test_a_rerun_that_appends_to_a_file_is_no_harmless_one(bench):
+    one = bench("with open('log.txt', 'a') as stream:\n    stream.write('x')", "open('new.txt', 'w').close()")
+    first, second = one.run("a", "b", "a", "b").check().interventions
+    assert first.message == "cell 0 ran 2 times and added to the file `log.txt` each time"
+    assert second.remedy.startswith("nothing to do")
