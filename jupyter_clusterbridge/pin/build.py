@@ -19,6 +19,11 @@ _SKIPPED = {
     ".git", ".hg", ".venv", "venv", "env", ".tox", ".nox", "node_modules", "__pycache__", ".mypy_cache",
     ".pytest_cache", ".ruff_cache", ".ipynb_checkpoints", ".clusterbridge", ".eggs", "build", "dist",
 }  # fmt: skip
+_SECRETS = {
+    ".env", ".netrc", "_netrc", ".pypirc", ".npmrc", ".pgpass", ".git-credentials", "id_rsa", "id_dsa", "id_ecdsa",
+    "id_ed25519",
+}  # fmt: skip
+"""Files that are secrets by name and that no package needs, though its build may pack whatever lies there."""
 _GIT_TIMEOUT_S = 120
 _LOG_LINES = 8
 
@@ -26,8 +31,8 @@ _LOG_LINES = 8
 def build_project(name: str, version: str, project: Path, resolver: Resolver) -> Path:
     """Build a wheel from a project's folder as it stands now.
 
-    The folder is copied first. The wheel is kept in the cache for as long as no file of the project changes;
-    its bytes depend on the project's content alone.
+    The folder is copied first, without files that are secrets by name. The wheel is kept in the cache for as
+    long as no file of the project changes; its bytes depend on the project's content alone.
 
     Args:
         name: distribution name, for the message.
@@ -38,9 +43,9 @@ def build_project(name: str, version: str, project: Path, resolver: Resolver) ->
     Raises:
         PackageNotFound: the project cannot be built; the message holds the end of the log.
     """
-    files = sorted(_files(project))
+    files = sorted(name for name in _files(project) if Path(name).name not in _SECRETS)
     key = hashlib.sha256(
-        f"1\0{name}\0{version}\0{resolver.target.resolver_platform}\0{resolver.target.python}".encode()
+        f"2\0{name}\0{version}\0{resolver.target.resolver_platform}\0{resolver.target.python}".encode()
     )
     for file in files:
         stat = (project / file).stat()

@@ -134,6 +134,23 @@ def test_a_build_leaves_the_project_as_it_was(small: SmallEnvironment, tmp_path:
     assert sorted((path, path.stat().st_mtime_ns) for path in project.rglob("*")) == before
 
 
+def test_a_secret_beside_a_projects_modules_stays_out_of_its_wheel(
+    small: SmallEnvironment, tmp_path: Path
+) -> None:
+    project = write_project(tmp_path / "cbedit", "cbedit")
+    (project / "cbedit.py").unlink()
+    package = project / "cbedit"
+    package.mkdir()
+    for name in ("__init__.py", "data.csv", ".env"):
+        (package / name).write_text('"""Made for a test."""\n')
+    dist = Distribution("cbedit", "1.0", SourceKind.EDITABLE, str(project), loaded=True)
+    shipped = resolve(plain(dist), python=small.python).wheels
+    wheel = next(path for name, path in shipped.items() if name.startswith("cbedit"))
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if name.startswith("cbedit/")}
+    assert names == {"cbedit/__init__.py", "cbedit/data.csv"}
+
+
 def test_a_changed_project_is_built_anew_and_its_new_version_is_told(
     small: SmallEnvironment, tmp_path: Path
 ) -> None:
