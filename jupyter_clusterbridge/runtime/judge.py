@@ -31,7 +31,14 @@ class Judge:
         self._shell = ShellFailures(record_dir)
         self._memory = memory
 
-    def cell(self, cell: Mapping[str, Any], index: int, reply: Mapping[str, Any], left: int) -> End | None:
+    def cell(
+        self,
+        cell: Mapping[str, Any],
+        index: int,
+        reply: Mapping[str, Any],
+        left: int,
+        shown_error: Mapping[str, Any] | None = None,
+    ) -> End | None:
         """The end of the job after this cell; None when the next cell may run.
 
         Args:
@@ -39,6 +46,8 @@ class Judge:
             index: its index.
             reply: content of the kernel's reply.
             left: number of code cells that have not run yet.
+            shown_error: content of an error that the cell published, whatever its reply says: ``%run`` and
+                ``%%capture`` show the traceback of what they run and go on as if nothing had happened.
         """
         source = str(cell["source"])
         failures = self._shell.since_last()
@@ -54,10 +63,12 @@ class Judge:
             return shell_failed(index, failure.command, failure.exit_code)
         if left and _asks_exit(reply):
             return early_exit(index, "exit()", left)
+        if shown_error is not None:
+            return self._error(index, *_said(shown_error))
         return None
 
     def _failed(self, source: str, index: int, reply: Mapping[str, Any], left: int) -> End | None:
-        name, value = str(reply.get("ename", "error")), str(reply.get("evalue", ""))
+        name, value = _said(reply)
         if name == "SystemExit":
             if left == 0 and value in _CLEAN_EXITS:
                 return None
@@ -65,11 +76,18 @@ class Judge:
         script = script_failure(source, name, value)
         if script is not None:
             return shell_failed(index, script.command, script.exit_code)
+        return self._error(index, name, value)
+
+    def _error(self, index: int, name: str, value: str) -> End:
         end = cell_error(index, name, value)
         if self._memory.moved():
             reason = f"the system killed a process of the job for memory; then {end.reason}"
             return End(JobExit.OUT_OF_MEMORY, reason, cell_index=index)
         return end
+
+
+def _said(error: Mapping[str, Any]) -> tuple[str, str]:
+    return str(error.get("ename", "error")), str(error.get("evalue", ""))
 
 
 def _asks_exit(reply: Mapping[str, Any]) -> bool:

@@ -28,6 +28,7 @@ class JobRecording:
         self._shell = shell
         self._writer = writer
         self._pid = os.getpid()
+        self._info: Any = None
         self.session = session
 
     def start(self) -> None:
@@ -54,11 +55,13 @@ class JobRecording:
             self._writer.close()
 
     def _before(self, info: Any) -> None:
-        if not (info.silent or not info.store_history):
+        # a cell run from within a cell, as %%capture does, is a part of it
+        if not (info.silent or not info.store_history or self.session.run):
+            self._info = info
             self.session.begin_cell(getattr(info, "cell_id", None), info.raw_cell)
 
     def _after(self, result: Any) -> None:
-        if self.session.run:
+        if self.session.run and result.info is self._info:
             status, error = run_status(result, self._shell)
             try:
                 self.session.end_cell(status, error=error)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import sys
 import time
 import warnings
@@ -23,7 +22,6 @@ EXECUTED_FILE = "executed.ipynb"
 SAVE_INTERVAL_S = 2.0
 _SAVE_SHARE = 20
 """A save may take one part in so many of the time, so that a huge notebook does not slow its job."""
-_OVERWRITTEN = re.compile(r".*\r(?=[^\n])")
 
 
 class LiveNotebook:
@@ -117,6 +115,12 @@ class CellRunner(NotebookClient):
         self.clear_before_next_output = False
         self.reply: dict[str, Any] = {}
         """Content of the kernel's reply to the last cell."""
+        self.shown_error: dict[str, Any] | None = None
+        """Content of the first error that the cell published; some magics show one and then reply with success."""
+
+    def begin_cell(self) -> None:
+        """Forget what the cell before left."""
+        self.reply, self.shown_error = {}, None
 
     def _keep_reply(self, *, execute_reply: dict[str, Any], **_rest: Any) -> None:
         self.reply = execute_reply["content"]
@@ -130,6 +134,7 @@ class CellRunner(NotebookClient):
         elif msg["msg_type"] == "error":
             content["traceback"] = [str(line) for line in content.get("traceback") or []]
             echo("\n".join(content["traceback"]) + "\n")
+            self.shown_error = self.shown_error or content
         self.live.dirty = True
         return super().process_message(msg, cell, cell_index)
 
@@ -150,7 +155,13 @@ def _append(text: str, more: str) -> str:
     if "\r" not in more and not text.endswith("\r"):
         return text + more
     head, newline, tail = text.rpartition("\n")
-    return head + newline + _OVERWRITTEN.sub("", tail + more)
+    return head + newline + "\n".join(map(_visible, (tail + more).split("\n")))
+
+
+def _visible(line: str) -> str:
+    """What a carriage return leaves of a line; one at its end overwrites nothing yet."""
+    start = line.rfind("\r", 0, len(line) - 1) + 1
+    return line[start:]
 
 
 def echo(text: str) -> None:

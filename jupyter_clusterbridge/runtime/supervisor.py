@@ -137,7 +137,7 @@ class Supervisor:
             reply = await self._run_cell(live, runner, cell.index, cell.id, left)
             if self._stopping is not None:
                 raise JobEnded(self._stopping)
-            end = self._judge.cell(live.node.cells[cell.index], cell.index, reply, left)
+            end = self._judge.cell(live.node.cells[cell.index], cell.index, reply, left, runner.shown_error)
             if end is not None:
                 raise JobEnded(end)
         return End(
@@ -153,6 +153,7 @@ class Supervisor:
         self._cell = index
         self._watch.begin_cell(index)
         self._kernel.client.cell_id = cell_id
+        runner.begin_cell()
         try:
             await runner.async_execute_cell(live.node.cells[index], index)
         except DeadKernelError:

@@ -59,6 +59,16 @@ def test_quit_is_an_early_exit_unless_the_cell_is_the_last(replies):
     assert replies.ok("quit()", left=0, payload=[{"source": "ask_exit"}]) is None
 
 
+def test_an_error_that_a_magic_showed_and_swallowed_is_a_failure_unless_the_tag_allows_it(replies):
+    shown = {"ename": "ValueError", "evalue": "no data"}
+    cell = {"source": "%run train.py", "metadata": {"tags": []}}
+    end = replies.judge.cell(cell, 2, {"status": "ok"}, 1, shown)
+    assert (end.code, end.cell_index) == (JobExit.CELL_ERROR, 2)
+    assert "ValueError: no data" in end.reason
+    allowed = {"source": "%run train.py", "metadata": {"tags": ["raises-exception"]}}
+    assert replies.judge.cell(allowed, 2, {"status": "ok"}, 1, shown) is None
+
+
 def test_a_shell_failure_counts_for_the_cell_in_which_it_happened(replies):
     replies.shell_failed("make data", 2)
     end = replies.ok("!make data")

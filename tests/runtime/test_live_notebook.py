@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 
 import nbformat
 import pytest
 from job_kit import read_valid, write_notebook
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from jupyter_clusterbridge.model.errors import NotebookUnreadable
 from jupyter_clusterbridge.runtime.notebook import CellRunner, LiveNotebook
@@ -99,3 +100,20 @@ def test_a_file_that_is_no_valid_notebook_is_refused(tmp_path):
     (tmp_path / "a.ipynb").write_text(json.dumps({**broken, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     with pytest.raises(NotebookUnreadable, match="not a valid notebook"):
         LiveNotebook(tmp_path / "a.ipynb", tmp_path / "executed.ipynb")
+
+
+def test_a_long_line_before_a_progress_bar_takes_no_time_of_its_own(live):
+    runner = CellRunner(live)
+    outputs: list = []
+    for text in ("begin\n", "x" * 400_000 + "\n\r 50%", "\r100%\n"):
+        message = {
+            "msg_type": "stream",
+            "parent_header": {"msg_id": "1"},
+            "content": {"name": "stdout", "text": text},
+        }
+        began = time.process_time()
+        outputs[:] = outputs or [new_output("stream", name="stdout", text="")]
+        runner.output(outputs, message, None, 0)
+        # with a search that starts over at every character it was a minute
+        assert time.process_time() - began < 5
+    assert outputs[-1]["text"].endswith("x\n100%\n")

@@ -66,6 +66,25 @@ ENDS = {
     "the first of several": (["!true\n!exit 7\n!exit 8\nx = 1"], JobExit.SHELL_FAILED, 1, "exit code 7: exit 7"),
     "a failing assigned escape": (["x = !ls /nowhere-at-all"], JobExit.SHELL_FAILED, 1, "ls /nowhere-at-all"),
     "a failing %%bash": (["%%bash\necho one\nexit 4"], JobExit.SHELL_FAILED, 1, "exit code 4: %%bash"),
+    "a script that raises": (
+        ["open('s.py', 'w').write('1 / 0')", "%run s.py", "x = 1"],
+        JobExit.CELL_ERROR,
+        2,
+        "ZeroDivisionError",
+    ),
+    "a script that exits with a failure": (
+        ["open('s.py', 'w').write('import sys; sys.exit(3)')", "%run s.py", "x = 1"],
+        JobExit.CELL_ERROR,
+        2,
+        "SystemExit: 3",
+    ),
+    "an exception below %%capture": (["%%capture\n1 / 0", "x = 1"], JobExit.CELL_ERROR, 1, "ZeroDivisionError"),
+    "an artifact declared after a cell within the cell": (
+        ["get_ipython().run_cell('y = 1')\nimport clusterbridge as cb\ncb.artifact('out/late.bin')"],
+        JobExit.ARTIFACT_MISSING,
+        1,
+        "out/late.bin is missing",
+    ),
     "a missing artifact": (
         ["import clusterbridge as cb\ncb.artifact('out/model.bin')"],
         JobExit.ARTIFACT_MISSING,
