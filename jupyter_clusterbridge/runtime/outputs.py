@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from jupyter_clusterbridge.model.canonical import digest_lines
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-_NUMBER = r"\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?"
+# limits in place of + and *: a long line of digits would take a time that grows with the square of its length
+_NUMBER = r"\d[\d,]{0,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,4})?"
 _UNIT = (
     r"(?:ns|us|µs|μs|ms|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days?"
     r"|nanoseconds?|microseconds?|milliseconds?)"
@@ -16,11 +17,11 @@ _UNIT = (
 _DROPPED = tuple(
     re.compile(pattern)
     for pattern in (
-        r"\d+%\|.*(\||\[)",  # tqdm with a total
-        r"\d+\s*/\s*\d+\s*\[[=>.\-#]*\]",  # Keras
+        r"\d%\|.*(\||\[)",  # tqdm with a total
+        r"\d\s{0,9}/\s{0,9}\d+\s{0,9}\[[=>.\-#]*\]",  # Keras
         r"[━╸╺█▏▎▍▌▋▊▉]{3,}",  # rich, pip and the like
         r"\[[=>.\-#\s]{8,}\]",
-        r"\d+it \[\d\d:\d\d",  # tqdm without a total
+        r"\dit \[\d\d:\d\d",  # tqdm without a total
         r"^\s*(CPU times|Wall time|Compiler time|Parser\s*:)\b",  # %%time
         r"\bper loop\b",  # %timeit
         r"^\s*peak memory:",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from jupyter_clusterbridge.runtime.outputs import normalise, output_digest
@@ -106,3 +108,11 @@ def test_the_text_of_a_result_and_the_class_of_an_error_count() -> None:
 
 def test_no_output_and_an_output_of_bars_alone_are_equal() -> None:
     assert output_digest([]) == output_digest([_stream("100%|██████████| 22/22 [00:01<00:00]\n")])
+
+
+@pytest.mark.parametrize("text", ["1" * 20_000, "1," * 10_000, "12/" * 7_000, "1e5" * 7_000])
+def test_a_long_line_of_digits_takes_no_time_of_its_own(text):
+    began = time.process_time()
+    assert normalise(text) == (text,)
+    # with a search that starts over at every digit it was minutes
+    assert time.process_time() - began < 5
