@@ -46,7 +46,8 @@ def _bundle_side(folder: Path) -> Side:
     if not manifest.has_baseline:
         return Side(None, identity=manifest.identity)
     record, steps = read_record(folder / BASELINE_FOLDER)
-    return Side(record, steps, None, manifest.identity)
+    # the job's values and files may be others than those of the recorded run, which has an identity of its own
+    return Side(record, steps, None, record.identity or manifest.identity)
 
 
 def _run_side(folder: Path) -> Side:

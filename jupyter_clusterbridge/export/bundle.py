@@ -102,16 +102,8 @@ def _write_parts(
     project = _write_project(plan, folder)
     manifest = _manifest(parts, job, local, plan, lock, project)
     if parts.baseline is not None:
-        same = digests.parameter_values(parts.parameters, defaults=True)
-        job_side = manifest.identity
-        own = Identity.of(
-            code=_code(job, same, project, plan),
-            env=job_side.env,
-            data=job_side.data,
-            order=job_side.order,
-            seeds=job_side.seeds,
-        )
-        record = dataclasses.replace(without_private(parts.baseline.record, plan.may_name), identity=own)
+        record = without_private(parts.baseline.record, plan.may_name)
+        record = dataclasses.replace(record, identity=_recorded_identity(parts, job, plan, project, manifest))
         write_baseline(parts.baseline, record, folder / BASELINE_FOLDER)
     _write(folder / "README.md", render_readme(manifest).encode())
     _write(folder / ".dockerignore", render_dockerignore().encode())
@@ -188,6 +180,26 @@ def _code(job: JobNotebook, values: Mapping[str, object], project: dict[str, str
     data = {file.path for file in plan.declared}
     code = {path: digest for path, digest in project.items() if path not in data}
     return digests.code_digest(code_digests(job.notebook), values, code)  # type: ignore[arg-type]
+
+
+def _recorded_identity(
+    parts: BundleInput, job: JobNotebook, plan: DataPlan, project: dict[str, str], manifest: BundleManifest
+) -> Identity:
+    """Identity of the recorded run: the default values, and files as it read them."""
+    files = parts.baseline.record.files if parts.baseline is not None else ()
+    # a notebook is shipped stripped, so that its digest is another one
+    read = {file.path: file.digest for file in files if file.digest and not file.path.endswith(".ipynb")}
+    values = digests.parameter_values(parts.parameters, defaults=True)
+    modules = {path: read.get(path, digest) for path, digest in project.items()}
+    data = [dataclasses.replace(file, digest=read.get(file.path, file.digest)) for file in plan.declared]
+    job_side = manifest.identity
+    return Identity.of(
+        code=_code(job, values, modules, plan),
+        env=job_side.env,
+        data=digests.data_digest(data),
+        order=job_side.order,
+        seeds=job_side.seeds,
+    )
 
 
 def _artifacts(local: LocalFiles, baseline: Baseline | None) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jupyter_clusterbridge.model.identity import Identity
@@ -138,6 +138,10 @@ def _weigh(
     """Put what decides in causal order; the rest becomes notes."""
     static = [*compare_code(pairs, baseline, run), *environment.decisive, *compare_files(baseline, run)]
     static.sort(key=lambda difference: _ORDER[difference.link])
+    if static or environment.suspects:
+        # what is known to differ explains more than a stream of which nobody knows that it was drawn from
+        streams = tuple(stream for stream in behaviour.streams if not stream.appeared)
+        behaviour = replace(behaviour, streams=streams)
     chain, notes = _without_harmless_streams(behaviour)
     if behaviour.has_numbers and not chain:
         notes += _as_notes(behaviour.printed)

@@ -8,6 +8,8 @@ import pytest
 
 from jupyter_clusterbridge.export.baseline import Baseline
 from jupyter_clusterbridge.export.private import without_private
+from jupyter_clusterbridge.model.canonical import digest_bytes
+from jupyter_clusterbridge.model.identity import Identity
 from jupyter_clusterbridge.model.record import FileRecord, ListingRecord, RunRecord
 from jupyter_clusterbridge.model.state import Intervention, InterventionKind
 from jupyter_clusterbridge.runtime.record import read_record
@@ -88,3 +90,26 @@ def test_a_file_of_an_earlier_run_that_the_text_names_is_data(make_notebook: Any
     for name in ("status.json", "executed.ipynb", "metrics.json", "work/y.csv"):
         (path.parent / "run" / name).write_text("{}")
     assert [file.path for file in export(path).manifest.data] == ["run/metrics.json", "run/work/y.csv"]
+
+
+def test_the_identity_of_the_recorded_run_holds_the_files_as_it_read_them(make_notebook: Any, export: Any) -> None:
+    path = make_notebook("#tag\nLR = 1", "import helper\nopen('a.csv')")
+    now = {"helper.py": "x = 1", "a.csv": "1"}
+    for name, text in now.items():
+        (path.parent / name).write_text(text)
+
+    def identities(given: dict[str, str], **then: str) -> tuple[Identity | None, Identity]:
+        read = {**now, **then}
+        files = tuple(FileRecord(name, 1, digest_bytes(text.encode()), 1) for name, text in read.items())
+        bundle = export(path, given=given, baseline=Baseline(RunRecord("notebook", (), None, files=files), None))
+        return read_record(bundle.folder / "baseline")[0].identity, bundle.manifest.identity
+
+    recorded, job = identities({})
+    assert recorded == job
+    assert parts_that_differ(*identities({"LR": "2"})) == ["code"]
+    assert parts_that_differ(*identities({}, **{"helper.py": "x = 2"})) == ["code"]
+    assert parts_that_differ(*identities({}, **{"a.csv": "2"})) == ["data"]
+
+
+def parts_that_differ(one: Identity | None, two: Identity) -> list[str]:
+    return [part for part in ("code", "env", "data", "order", "seeds") if getattr(one, part) != getattr(two, part)]

@@ -102,6 +102,8 @@ def test_an_unseeded_library_loaded_by_the_cell_that_logs_is_named(record: RunRe
 
     assert first_link(compare(drawn("a", 0.1), drawn("b", 0.2))) is Link.RNG
     assert compare(drawn("a", 0.1), drawn("b", 0.1)).verdict is Verdict.SAME
+    other = dataclasses.replace(drawn("b", 0.2), parameters={"SEED": 1})
+    assert [one.link for one in compare(drawn("a", 0.1), other).differences] == [Link.CODE, Link.METRIC]
 
 
 def test_only_files_that_both_sides_read_are_called_equal(record: RunRecord) -> None:
