@@ -32,11 +32,16 @@ def check_engines(names: Sequence[str]) -> tuple[str, ...]:
 def check_target(output: Path) -> Path:
     """The real place of an output folder that is new, empty, or a bundle with nothing else in it.
 
+    It may not lie in another bundle.
+
     Raises:
         FolderNotWritable: it is anything else.
     """
     try:
         target = output.expanduser().resolve()
+        around = next((one for one in target.parents if (one / BUNDLE_FILE).is_file()), None)
+        if around is not None and _foreign_file(around) is None:
+            raise FolderNotWritable(f"{output}: lies in the bundle {around.name}, which would be a bundle no more")
         if not target.exists():
             return target
         if not target.is_dir():

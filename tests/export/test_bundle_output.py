@@ -60,6 +60,15 @@ def test_a_bundle_with_a_file_of_the_user_is_refused(make_notebook: Any, export:
     assert (folder / "notes.txt").read_text() == "mine"
 
 
+def test_a_folder_in_another_bundle_is_refused(make_notebook: Any, export: Any) -> None:
+    path = make_notebook("x = 1")
+    bundle = export(path).folder
+    for inner in ("new", "wheels/new"):
+        with pytest.raises(FolderNotWritable, match="lies in the bundle"):
+            export(path, bundle / inner)
+    assert read_bundle(bundle)
+
+
 def test_a_file_in_the_place_of_the_folder_is_refused(make_notebook: Any, export: Any, tmp_path: Path) -> None:
     (tmp_path / "bundle").write_text("a file")
     with pytest.raises(FolderNotWritable, match="is a file"):
