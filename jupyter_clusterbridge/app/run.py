@@ -23,6 +23,7 @@ from jupyter_clusterbridge.model.files import explain_os_error
 from jupyter_clusterbridge.model.resources import Resources
 from jupyter_clusterbridge.model.run import RunStatus
 from jupyter_clusterbridge.runtime.bundle import read_bundle
+from jupyter_clusterbridge.runtime.status import finish_killed
 
 _LOG_PATIENCE_S = 5.0
 
@@ -61,7 +62,8 @@ def run_bundle(request: RunRequest, progress: Progress = _quiet) -> RunResult:
 
     Raises:
         BundleInvalid, BundleModified, DocumentTooNew: the bundle cannot be trusted.
-        EngineUnavailable, RegistryRefused, EnvironmentFailed: the engine cannot run it.
+        EngineUnavailable, RegistryRefused, EnvironmentFailed: the engine cannot run it; where it is lost while
+            the job runs, the run directory's status says so.
         FolderNotWritable, DiskFull: the run directory cannot be made or is in use.
     """
     bundle = Path(os.path.abspath(request.bundle))
@@ -105,6 +107,11 @@ def _see_through(engine: Engine, handle: RunHandle, progress: Progress) -> RunSt
     reader.start()
     try:
         status = engine.wait(handle)
+    except EngineUnavailable as error:
+        # nobody can ask any more; a job that lives on writes its own end over this one
+        reason = f"the engine was lost while the job ran, and what became of the job is not known: {error.message}"
+        finish_killed(handle.run_dir, reason=reason, exit_code=error.exit_code)
+        raise
     finally:
         # the log's end is read before the engine lets go of it
         reader.join(_LOG_PATIENCE_S)

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import docker
-import requests
-from docker.errors import APIError, DockerException, NotFound
+from docker.errors import APIError, NotFound
 from docker.models.containers import Container
 
 from jupyter_clusterbridge.engines.base import KilledEnd, RunPlan
-from jupyter_clusterbridge.engines.docker_client import engine_errors
+from jupyter_clusterbridge.engines.docker_client import CLIENT_ERRORS, engine_errors
 from jupyter_clusterbridge.engines.limits import MemoryEnd
 from jupyter_clusterbridge.engines.outcome import settle
 from jupyter_clusterbridge.engines.transfer import pack, unpack
@@ -172,7 +171,7 @@ class ContainerJob:
         if container is None:
             return
         # the peak is for the message only; without the engine the status call reports the failure
-        with contextlib.suppress(DockerException, requests.exceptions.RequestException, ValueError):
+        with contextlib.suppress(*CLIENT_ERRORS, ValueError):
             for sample in cast("Iterator[dict[str, Any]]", container.stats(stream=True, decode=True)):
                 memory = sample.get("memory_stats") or {}
                 seen = int(memory.get("max_usage") or memory.get("usage") or 0)
@@ -181,7 +180,7 @@ class ContainerJob:
     def _last_words(self) -> str:
         if self._container is None:
             return ""
-        with contextlib.suppress(DockerException, requests.exceptions.RequestException):
+        with contextlib.suppress(*CLIENT_ERRORS):
             lines = self._container.logs(tail=5).decode("utf-8", "replace").strip().splitlines()
             return lines[-1] if lines else ""
         return ""

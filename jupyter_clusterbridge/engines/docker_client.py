@@ -9,9 +9,13 @@ from collections.abc import Iterator
 
 import docker
 import requests
+import urllib3
 from docker.errors import APIError, DockerException
 
 from jupyter_clusterbridge.model.errors import EngineUnavailable, RegistryRefused
+
+CLIENT_ERRORS = (DockerException, requests.exceptions.RequestException, urllib3.exceptions.HTTPError)
+"""What the client lets out: its own, and those of the libraries below it, the lowest where a stream breaks."""
 
 _TIMEOUT_S = 60
 _REFUSALS = (
@@ -46,7 +50,7 @@ def connect() -> docker.DockerClient:
     try:
         client = docker.from_env(timeout=_TIMEOUT_S)
         client.ping()
-    except (DockerException, requests.exceptions.RequestException) as error:
+    except CLIENT_ERRORS as error:
         raise EngineUnavailable(f"no Docker engine answers at {engine_address()}: {_why(error)}") from None
     return client
 
@@ -65,7 +69,7 @@ def engine_errors(doing: str) -> Iterator[None]:
         yield
     except APIError as error:
         raise EngineUnavailable(f"the Docker engine could not {doing}: {error.explanation or error}") from None
-    except (DockerException, requests.exceptions.RequestException) as error:
+    except CLIENT_ERRORS as error:
         raise EngineUnavailable(f"the Docker engine could not {doing}: {_why(error)}") from None
 
 

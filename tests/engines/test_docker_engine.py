@@ -8,10 +8,12 @@ import socket
 import threading
 from collections.abc import Iterator
 
+import docker
 import pytest
 
 from jupyter_clusterbridge.app.run import RunRequest, run_bundle
 from jupyter_clusterbridge.engines.base import RunOptions
+from jupyter_clusterbridge.engines.images import image_tag
 from jupyter_clusterbridge.engines.registry import get_engine
 from jupyter_clusterbridge.engines.targets.docker import container_settings
 from jupyter_clusterbridge.model.errors import (
@@ -22,7 +24,9 @@ from jupyter_clusterbridge.model.errors import (
 )
 from jupyter_clusterbridge.model.lock import BaseImage
 from jupyter_clusterbridge.model.resources import Resources
+from jupyter_clusterbridge.model.run import RunState
 from jupyter_clusterbridge.runtime.bundle import read_bundle
+from jupyter_clusterbridge.runtime.status import read_status
 
 LOOK = """
 import json, os
@@ -151,6 +155,32 @@ def test_an_engine_elsewhere_gets_the_data_and_gives_the_run_directory(
     assert (result.run_dir / "record" / "record.json").exists()
 
 
+@pytest.mark.engine
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+def test_an_engine_that_is_lost_while_the_job_runs_is_said_in_the_status(
+    make_image_bundle, nothing_left, monkeypatch, tmp_path
+):
+    bundle = make_image_bundle("import time\nprint('wait' + 'ing', flush=True)\ntime.sleep(600)")
+    run_dir = tmp_path / "lost"
+    with contextlib.ExitStack() as stack:
+        port = stack.enter_context(forwarded_socket())
+        monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{port}")
+
+        def lose(line: str) -> None:
+            if "waiting" in line:
+                stack.close()
+
+        with pytest.raises(EngineUnavailable):
+            run_bundle(RunRequest(bundle, "docker", out=run_dir), lose)
+    monkeypatch.delenv("DOCKER_HOST")
+    for container in docker.from_env().containers.list(filters={"label": "clusterbridge.run"}):
+        if container.image.tags == [image_tag(read_bundle(bundle))]:
+            container.remove(force=True, v=True)
+    status = read_status(run_dir)
+    assert (status.state, status.exit_code) == (RunState.FAILED, EngineUnavailable.exit_code)
+    assert "the engine was lost while the job ran" in status.reason
+
+
 def test_an_engine_that_is_down_is_one_plain_error(make_bundle, monkeypatch):
     monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
     bundle = make_bundle("x = 1")
@@ -187,6 +217,7 @@ def test_the_container_is_made_without_privileges_whatever_is_asked(make_bundle,
 def forwarded_socket() -> Iterator[int]:
     """The engine's socket behind a port of loopback, as an engine on another machine is reached."""
     server = socket.create_server(("127.0.0.1", 0))
+    open_ends: list[socket.socket] = []
 
     def pump(source: socket.socket, sink: socket.socket) -> None:
         with contextlib.suppress(OSError):
@@ -201,6 +232,7 @@ def forwarded_socket() -> Iterator[int]:
                 near, _ = server.accept()
                 far = socket.socket(socket.AF_UNIX)
                 far.connect("/var/run/docker.sock")
+                open_ends.extend((near, far))
                 for pair in ((near, far), (far, near)):
                     threading.Thread(target=pump, args=pair, daemon=True).start()
 
@@ -208,4 +240,7 @@ def forwarded_socket() -> Iterator[int]:
     try:
         yield server.getsockname()[1]
     finally:
-        server.close()
+        for end in (server, *open_ends):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
