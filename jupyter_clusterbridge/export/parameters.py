@@ -70,10 +70,12 @@ def parse_value(parameter: Parameter, text: str) -> ParameterValue:
     0.001
 
     Raises:
-        ParameterInvalid: stray spaces, or the text is no value of that type.
+        ParameterInvalid: stray spaces, bytes that are no text, or no value of that type.
     """
     if text != text.strip():
         raise ParameterInvalid(f"parameter {parameter.name}: the value {text!r} has spaces around it")
+    if not _is_text(text):
+        raise ParameterInvalid(f"parameter {parameter.name}: {text!r} is no text in UTF-8")
     kind = parameter.type
     if kind == "str":
         return text
@@ -141,9 +143,16 @@ def _literal(node: ast.expr) -> tuple[ParameterValue] | None:
     value = node.value
     if isinstance(value, float) and not math.isfinite(value):
         return None
+    if isinstance(value, str) and not _is_text(value):
+        return None
     if value is None or isinstance(value, (bool, str)):
         return (value,)
     return (sign * value,) if isinstance(value, (int, float)) else None
+
+
+def _is_text(value: str) -> bool:
+    """Whether a string can be written as UTF-8: a lone surrogate, which stands for a foreign byte, cannot."""
+    return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _short(text: str) -> str:

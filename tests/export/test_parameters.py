@@ -38,6 +38,7 @@ def test_plain_values_of_the_tagged_cell_are_parameters_with_their_last_value(no
         ("A, (B, C) = 1, x", {"A": 1}),
         ("[A, B] = -1, 'b'", {"A": -1, "B": "b"}),
         ("A = B = 1; C = 2", {"A": 1, "B": 1, "C": 2}),
+        ("A = '\\ud800'", {}),
         ("A = 1\nA += 1", {}),
         ("A = 1\nif A:\n    A = 2", {}),
         ("A = 1\nA, B = f()", {}),
@@ -95,6 +96,11 @@ def test_a_value_of_another_type_is_refused_with_the_default(notebook: Notebook,
 def test_stray_spaces_around_a_value_are_refused(notebook: Notebook, text: str) -> None:
     with pytest.raises(ParameterInvalid, match="spaces"):
         apply_values(notebook, {"SEED": text})
+
+
+def test_bytes_that_are_no_text_are_refused(notebook: Notebook) -> None:
+    with pytest.raises(ParameterInvalid, match="no text in UTF-8"):
+        apply_values(notebook, {"NAME": "a\udcff"})
 
 
 def test_stray_spaces_around_a_name_are_refused(notebook: Notebook) -> None:
