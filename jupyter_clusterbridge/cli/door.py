@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import NoReturn
 import click
 
 from jupyter_clusterbridge.model.codec import to_json
-from jupyter_clusterbridge.model.errors import ClusterBridgeError
+from jupyter_clusterbridge.model.errors import ClusterBridgeError, DiskFull
 from jupyter_clusterbridge.model.run import RunStatus
 
 format_option = click.option(
@@ -34,13 +35,26 @@ def exit_codes(*codes: str) -> str:
 
 def print_json(document: object) -> None:
     """Print a dataclass or plain data as JSON on standard output."""
-    click.echo(json.dumps(to_json(document), indent=2, sort_keys=True, ensure_ascii=False))
+    _print(json.dumps(to_json(document), indent=2, sort_keys=True, ensure_ascii=False))
 
 
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines of a report on standard output."""
     for line in lines:
-        click.echo(line)
+        _print(line)
+
+
+def _print(text: str) -> None:
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        click.echo(f"error: the result cannot be printed ({error.strerror})", err=True)
+        click.echo("  next: Print to a terminal, or to a file on a disk with free space.", err=True)
+        # what is left in the buffer would fail once more when Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(DiskFull.exit_code)
 
 
 def finish_run(run_dir: Path, status: RunStatus, output_format: str, label: str = "run") -> NoReturn:

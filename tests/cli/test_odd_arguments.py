@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,3 +35,15 @@ def test_a_bundle_is_no_run_to_compare_with(tmp_path: Path) -> None:
     assert result.exit_code == 24
     assert "is a bundle, not a run of one" in result.output
     assert "clusterbridge run" in result.output
+
+
+def test_a_full_disk_behind_standard_output_is_told(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "jupyter_clusterbridge", "lint", str(tmp_path / "none.ipynb")]
+    for form in ("text", "json"):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(
+                [*command, "--format", form], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert done.returncode == 16
+        assert done.stderr.startswith("error: the result cannot be printed (No space left on device)\n  next: ")
+        assert done.stderr.count("\n") == 2
