@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import random
 import sys
 from array import array
@@ -33,6 +35,10 @@ def _python() -> str:
 
 def _numpy() -> str | None:
     module: Any = sys.modules.get("numpy.random")
+    if module is None and "numpy" in sys.modules:
+        # numpy loads it at its first use; only with its state before that can a draw be told from none
+        with contextlib.suppress(ImportError):
+            module = importlib.import_module("numpy.random")
     if module is None or not hasattr(module, "get_state"):
         return None
     found = module.get_state(legacy=False)
