@@ -96,7 +96,7 @@ def test_numpys_global_stream_is_followed_and_not_disturbed() -> None:
 
 
 def test_frameworks_that_are_not_imported_have_no_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("torch", "torch.cuda", "numpy.random"):
+    for name in ("torch", "torch.cuda", "numpy", "numpy.random"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     assert set(rng_fingerprints()) == {"python"}
 
