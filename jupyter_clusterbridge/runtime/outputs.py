@@ -60,6 +60,9 @@ _REPLACED = tuple(
     )
 )
 
+_LONG = 4000
+"""Characters; a longer line is data that somebody dumped, not a message with a time in it, and is kept as it is."""
+
 
 def normalise(text: str) -> tuple[str, ...]:
     """The lines of a text that should be the same in every run of the same model.
@@ -73,6 +76,9 @@ def normalise(text: str) -> tuple[str, ...]:
     lines = []
     for raw in _ANSI.sub("", text).replace("\r\n", "\n").split("\n"):
         line = next((part for part in reversed(raw.split("\r")) if part.strip()), "")
+        if len(line) > _LONG:
+            lines.append(line.strip())
+            continue
         if any(pattern.search(line) for pattern in _DROPPED):
             continue
         for pattern, replacement in _REPLACED:

@@ -110,9 +110,9 @@ def test_no_output_and_an_output_of_bars_alone_are_equal() -> None:
     assert output_digest([]) == output_digest([_stream("100%|██████████| 22/22 [00:01<00:00]\n")])
 
 
-@pytest.mark.parametrize("text", ["1" * 20_000, "1," * 10_000, "12/" * 7_000, "1e5" * 7_000])
-def test_a_long_line_of_digits_takes_no_time_of_its_own(text):
+@pytest.mark.parametrize("text", ["1" * 4_000, "1," * 2_000, "12/" * 1_300, "1e5" * 1_300, "a1 " * 1_000_000])
+def test_a_long_line_takes_no_time_of_its_own(text):
     began = time.process_time()
-    assert normalise(text) == (text,)
+    assert normalise(text) == (text.strip(),)
     # with a search that starts over at every digit it was minutes
     assert time.process_time() - began < 5
