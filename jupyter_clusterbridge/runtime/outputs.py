@@ -61,7 +61,7 @@ _REPLACED = tuple(
 )
 
 _LONG = 4000
-"""Characters; a longer line is data that somebody dumped, not a message with a time in it, and is kept as it is."""
+"""Characters; a longer line is data that somebody dumped, not a message with a time in it, and is kept."""
 
 
 def normalise(text: str) -> tuple[str, ...]:
