@@ -68,9 +68,15 @@ def test_a_loss_that_is_not_finite_is_marked(kernel: Recorded) -> None:
     assert [row.b for row in kernel.rows(RowKind.LOSS)] == [0]
 
 
-def test_backward_with_given_gradients_and_of_a_vector_is_no_loss(kernel: Recorded) -> None:
-    kernel.run(MODEL, "model(x).backward(torch.ones(32, 1))", "model(x)[:1].sum().backward(torch.tensor(2.0))")
+def test_backward_of_a_vector_or_of_many_roots_with_given_gradients_is_no_loss(kernel: Recorded) -> None:
+    many = "torch.autograd.backward([model(x).sum(), model(x).mean()], [torch.tensor(1.0), torch.tensor(2.0)])"
+    kernel.run(MODEL, "model(x).backward(torch.ones(32, 1))", many)
     assert kernel.rows(RowKind.LOSS) == []
+
+
+def test_one_scalar_is_a_loss_also_with_a_given_gradient(kernel: Recorded) -> None:
+    kernel.run(MODEL, "loss = model(x).mean() * float('nan')\nloss.backward(torch.ones_like(loss))")
+    assert [row.b for row in kernel.rows(RowKind.LOSS)] == [0]
 
 
 def test_torch_autograd_backward_called_by_keyword_and_with_several_roots_is_seen(kernel: Recorded) -> None:

@@ -68,10 +68,11 @@ class TorchHook(Hook):
     def _losses(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         roots = args[0] if args else kwargs.get("tensors")
         gradients = args[1] if len(args) > 1 else kwargs.get("grad_tensors")
-        if gradients is not None:  # an inner backward with given gradients, as in checkpointing: no loss
-            return
         tensor = self._torch.Tensor
-        for root in (roots,) if isinstance(roots, tensor) else tuple(roots or ()):
+        found = (roots,) if isinstance(roots, tensor) else tuple(roots or ())
+        if gradients is not None and len(found) > 1:  # an inner backward, as in checkpointing: no losses
+            return
+        for root in found:
             if isinstance(root, tensor) and root.numel() == 1:
                 self._loss(root)
 
