@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from pathlib import Path
 from typing import cast
 
 from jupyter_clusterbridge.model.bundle import INJECTED_CELL_ID
 from jupyter_clusterbridge.model.canonical import digest_text
-from jupyter_clusterbridge.model.errors import NotebookUnreadable
-from jupyter_clusterbridge.model.notebook import Cell, Notebook, notebook_from_json
+from jupyter_clusterbridge.model.notebook import Cell, Notebook, notebook_from_json, read_json
 
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
@@ -32,12 +30,7 @@ def read_raw(path: Path) -> tuple[Notebook, dict[str, object]]:
     Raises:
         NotebookUnreadable, NotebookTooOld, NotPython: see :func:`model.notebook.read_notebook`.
     """
-    try:
-        raw = json.loads(path.read_bytes())
-    except OSError as error:
-        raise NotebookUnreadable(f"{path}: cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError) as error:
-        raise NotebookUnreadable(f"{path}: is not valid JSON ({error})") from None
+    raw = read_json(path)
     return notebook_from_json(raw, path), cast("dict[str, object]", raw)
 
 

@@ -57,8 +57,19 @@ def read_notebook(path: Path) -> Notebook:
         NotebookTooOld: nbformat 3 or older.
         NotPython: the notebook's language is not Python.
     """
+    return notebook_from_json(read_json(path), path)
+
+
+def read_json(path: Path) -> object:
+    """The parsed content of a notebook file, whatever it is.
+
+    Raises:
+        NotebookUnreadable: the file is missing, no regular file, unreadable or no JSON.
+    """
     try:
-        data = json.loads(path.read_bytes())
+        if path.exists() and not path.is_file() and not path.is_dir():  # a pipe would let us wait for ever
+            raise NotebookUnreadable(f"{path}: is no regular file", hint="Name a notebook file.")
+        return json.loads(path.read_bytes())
     except FileNotFoundError:
         raise NotebookUnreadable(f"{path}: there is no such file", hint="Check the path.") from None
     except IsADirectoryError:
@@ -67,7 +78,6 @@ def read_notebook(path: Path) -> Notebook:
         raise NotebookUnreadable(f"{path}: cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
         raise NotebookUnreadable(f"{path}: is not valid JSON ({error})") from None
-    return notebook_from_json(data, path)
 
 
 def notebook_from_json(data: object, path: Path) -> Notebook:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -124,3 +125,9 @@ def test_a_file_without_permission_is_refused(open_folder: Path, without_rights:
     path.chmod(0)
     with without_rights(), pytest.raises(NotebookUnreadable, match="cannot be read"):
         read_notebook(path)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "n.ipynb")
+    with pytest.raises(NotebookUnreadable, match="no regular file"):
+        read_notebook(tmp_path / "n.ipynb")
