@@ -73,6 +73,15 @@ def align_cells(baseline: RunRecord, run: RunRecord) -> tuple[CellPair, ...]:
     return tuple(pairs)
 
 
+def moved_cells(pairs: Iterable[CellPair]) -> dict[int, int]:
+    """Index in the baseline of each cell of the run that has another one there, as below injected parameters."""
+    return {
+        pair.run.cell_index: pair.baseline.cell_index
+        for pair in pairs
+        if pair.baseline is not None and pair.run is not None and pair.baseline.cell_index != pair.run.cell_index
+    }
+
+
 def _own_cells(record: RunRecord) -> list[CellRecord]:
     return [cell for cell in record.cells if cell.cell_id != INJECTED_CELL_ID]
 

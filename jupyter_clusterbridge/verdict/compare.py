@@ -22,6 +22,7 @@ from jupyter_clusterbridge.verdict.cells import (
     compare_metrics,
     compare_outputs,
     compare_rng,
+    moved_cells,
     outputs_compared,
 )
 from jupyter_clusterbridge.verdict.environment import EnvironmentDiff, compare_environments
@@ -77,7 +78,7 @@ def compare_sides(baseline: Side, run: Side) -> Comparison:
         return _no_record(baseline, identities)
     pairs = align_cells(baseline.record, run.record)
     cut = Cut.of(pairs)
-    steps = compare_steps(baseline.steps, run.steps, cut.baseline | cut.run)
+    steps = compare_steps(baseline.steps, run.steps, cut.baseline, moved_cells(pairs))
     behaviour = _behaviour(baseline.record, run.record, pairs, steps, cut)
     environment = _environment(baseline.record, run.record)
     differences, notes = _weigh(baseline.record, run.record, pairs, behaviour, environment)

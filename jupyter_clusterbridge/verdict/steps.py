@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator
+from array import array
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from jupyter_clusterbridge.model.evidence import MAGIC, ROW, Row, RowKind, loss_value, read_rows
 from jupyter_clusterbridge.model.verdict import Difference, Link
@@ -27,23 +29,34 @@ class StepDiff:
     """Rows that were equal before the first difference, or all."""
 
 
-def compare_steps(baseline: Path | None, run: Path | None, cut: Collection[int | None] = ()) -> StepDiff:
+def compare_steps(
+    baseline: Path | None,
+    run: Path | None,
+    cut: Collection[int | None] = (),
+    cells: Mapping[int, int] | None = None,
+) -> StepDiff:
     """Compare two steps files; a missing file counts as an empty one.
 
-    Rows that one side alone has do not count in the cells ``cut``, which came to their end on one side only.
+    Args:
+        baseline: steps file of the baseline.
+        run: steps file of the run.
+        cut: cells of the baseline that came to their end on one side only; rows that one side alone has do not
+            count there.
+        cells: the baseline's index of those cells of the run that have another index.
 
     Equal files are compared as bytes in chunks, so that ten million steps take a second or two and a
     constant amount of memory.
     """
-    equal = _equal_rows(baseline, run)
+    moved = cells or {}
+    equal = _equal_rows(baseline, run, moved)
     before = list(itertools.islice(_rows(baseline, equal), _WINDOW))
-    after = list(itertools.islice(_rows(run, equal), _WINDOW))
+    after = list(itertools.islice(_rows(run, equal, moved), _WINDOW))
     if not before and not after:
         return StepDiff((), equal)
     return StepDiff(tuple(_first_of_each(before, after, _epochs_until(baseline, equal), cut)), equal)
 
 
-def _equal_rows(baseline: Path | None, run: Path | None) -> int:
+def _equal_rows(baseline: Path | None, run: Path | None, cells: Mapping[int, int]) -> int:
     """Number of leading rows that are equal in both files."""
     if baseline is None or run is None:
         return 0
@@ -52,7 +65,7 @@ def _equal_rows(baseline: Path | None, run: Path | None) -> int:
         left.seek(len(MAGIC))
         right.seek(len(MAGIC))
         while True:
-            one, two = left.read(_CHUNK), right.read(_CHUNK)
+            one, two = left.read(_CHUNK), _renumbered(right.read(_CHUNK), cells)
             if one == two and one:
                 rows += len(one) // ROW.size
                 continue
@@ -64,7 +77,17 @@ def _equal_rows(baseline: Path | None, run: Path | None) -> int:
             return rows + shorter
 
 
-def _rows(path: Path | None, skip: int) -> Iterator[Row]:
+def _renumbered(chunk: bytes, cells: Mapping[int, int]) -> bytes:
+    """Rows with the baseline's cell indices; a torn last row is dropped."""
+    if not cells:
+        return chunk
+    words = array("I", chunk[: len(chunk) - len(chunk) % ROW.size])
+    step = ROW.size // words.itemsize
+    words[1::step] = array("I", [cells.get(where, where) for where in words[1::step]])
+    return words.tobytes()
+
+
+def _rows(path: Path | None, skip: int, cells: Mapping[int, int] = MappingProxyType({})) -> Iterator[Row]:
     if path is None:
         return
     with path.open("rb") as handle:
@@ -72,7 +95,7 @@ def _rows(path: Path | None, skip: int) -> Iterator[Row]:
         chunk = handle.read(_WINDOW * ROW.size)
     whole = len(chunk) - len(chunk) % ROW.size
     for kind, where, ordinal, a, b in ROW.iter_unpack(chunk[:whole]):
-        yield Row(RowKind(kind), where, ordinal, a, b)
+        yield Row(RowKind(kind), cells.get(where, where), ordinal, a, b)
 
 
 class _Epochs:

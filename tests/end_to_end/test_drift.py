@@ -184,3 +184,22 @@ def environment_with(folder: Path, *requirements: str) -> Path:
         [uv_bin, "pip", "install", "-q", "--no-config", "--python", python, "ipykernel", *requirements], check=True
     )
     return python
+
+
+def test_another_number_of_workers_is_named_and_so_is_what_it_did_to_the_batches(
+    make: Make, clusterbridge: Command
+) -> None:
+    changes = {
+        "parameters": "SEED = 0\nAUGMENT = True\nWORKERS = 0",
+        "data": DATA.replace("np.random.default_rng().normal()", "np.random.normal()").replace(
+            "2 if AUGMENT else 0", "WORKERS"
+        ),
+    }
+    alone = make("alone", changes=changes)
+    workers = make("workers", changes=changes, options=("-p", "WORKERS=2"))
+    document = compare(clusterbridge, alone.run, workers.run)
+    assert (document["verdict"], first_link(document)) == ("different", "code")
+    assert document["first_difference"]["where"] == "parameter WORKERS"
+    followed = [difference["link"] for difference in document["differences"]]
+    assert "batch_content" in followed
+    assert "index_order" not in followed

@@ -229,3 +229,18 @@ def test_other_draws_decide_where_only_printed_text_is_equal(
 def test_no_stream_decides_where_every_recorded_number_is_equal(record: RunRecord) -> None:
     one, two = with_draws(record, 0, "numpy", "e1", "a"), with_draws(record, 0, "numpy", "f1", "b")
     assert compare(one, two).verdict is Verdict.SAME
+
+
+def test_steps_are_held_against_those_of_the_same_cell_where_an_injected_one_moved_it(
+    record: RunRecord, write_steps: StepsWriter
+) -> None:
+    moved = tuple(
+        dataclasses.replace(cell, cell_index=cell.cell_index + (cell.cell_index > 0)) for cell in record.cells
+    )
+    run = dataclasses.replace(record, cells=moved, parameters={"SEED": 1})
+    one, two = write_steps("a", training_rows()), write_steps("b", training_rows(cell=4))
+    assert [difference.link for difference in compare(record, run, one, two).differences] == [Link.CODE]
+    three = write_steps("c", training_rows(cell=4, content=21))
+    found = compare(record, run, one, three)
+    assert [difference.link for difference in found.differences] == [Link.CODE, Link.BATCH_CONTENT]
+    assert found.differences[1].where == "cell 3, epoch 0, batch 0"
