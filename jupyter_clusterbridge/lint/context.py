@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from jupyter_clusterbridge.lint.flow import called_functions
 from jupyter_clusterbridge.lint.scope import KNOWN_NAMES, FunctionNames, NameRead, Scope, import_aliases
 from jupyter_clusterbridge.model.notebook import Cell, Notebook
 from jupyter_clusterbridge.runtime.source import Magic, ParsedCell, parse_cell
@@ -143,6 +144,11 @@ class NotebookContext:
     def source(self) -> str:
         """The sources of all code cells in one text, for a quick look whether a word occurs at all."""
         return "\n".join(cell.cell.source for cell in self.cells)
+
+    @functools.cached_property
+    def called_functions(self) -> frozenset[str]:
+        """Functions and classes of the notebook that a run of all cells calls, also through others."""
+        return called_functions([cell.tree for cell in self.cells if cell.tree is not None])
 
     @functools.cached_property
     def uses_cuda(self) -> bool:

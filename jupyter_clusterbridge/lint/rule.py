@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
-from jupyter_clusterbridge.model.findings import Confidence, Finding, Severity
+from jupyter_clusterbridge.model.findings import Confidence, Finding, Fix, Severity
 from jupyter_clusterbridge.runtime.source import Magic
 
 SECTIONS = ("What it does", "Why it matters on a cluster", "Bad example", "Good example", "Remedy")
@@ -58,6 +58,10 @@ class Rule:
     The docstring has a summary and the sections of :data:`SECTIONS`; the documentation and the tests are made
     from it. A method named ``visit_<type of node>`` is called for each such node in the order of evaluation,
     in one walk that all rules share. An instance sees one notebook, so it may keep what it has seen.
+
+    A rule that looks for certain calls names them in :attr:`calls` and :attr:`methods` and gets them in
+    :meth:`visit_call`; one that looks for anything that needs a certain word in the source names the words in
+    :attr:`words`. Both are looked up, so that a rule costs nothing in a notebook that gives it no work.
     """
 
     code: ClassVar[str]
@@ -65,6 +69,14 @@ class Rule:
     severity: ClassVar[Severity] = Severity.WARNING
     """The level of most findings; a single one may be lower."""
     confidence: ClassVar[Confidence] = Confidence.HIGH
+    words: ClassVar[frozenset[str]] = frozenset()
+    """When not empty: the rule is left out for a notebook whose sources hold none of these texts."""
+    calls: ClassVar[frozenset[str]] = frozenset()
+    """Qualified names (``torch.compile``) or all below one (``sklearn.*``) whose calls the rule gets."""
+    methods: ClassVar[frozenset[str]] = frozenset()
+    """Last names as the source has them (``backward``), whatever they belong to, whose calls it gets too."""
+    in_dead_code: ClassVar[bool] = False
+    """Whether the rule also visits what never runs (``if False:``), such as a password that stands there."""
 
     def __init__(self, notebook: NotebookContext) -> None:
         self.notebook = notebook
@@ -75,6 +87,9 @@ class Rule:
 
     def visit_magic(self, magic: Magic, cell: CellContext) -> None:
         """Called for each magic and shell escape of a cell, before the walk."""
+
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
+        """Called once for each call that :attr:`calls` or :attr:`methods` names; see ``cell.callee``."""
 
     def end_cell(self, cell: CellContext) -> None:
         """Called after the walk over a cell."""
@@ -91,6 +106,7 @@ class Rule:
         remedy: str | None = None,
         severity: Severity | None = None,
         confidence: Confidence | None = None,
+        fix: Fix | None = None,
     ) -> bool:
         """Add a finding at a node, a magic or a line, unless a comment silences it there.
 
@@ -112,6 +128,7 @@ class Rule:
                 confidence=confidence or self.confidence,
                 message=message,
                 remedy=remedy or page_of(type(self)).remedy,
+                fix=fix,
             )
         )
         return True

@@ -7,12 +7,13 @@ import functools
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from jupyter_clusterbridge.lint import rules as rules_package
 from jupyter_clusterbridge.lint.bindings import Handler
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
+from jupyter_clusterbridge.lint.dispatch import CallDispatch, check_declaration, with_place
 from jupyter_clusterbridge.lint.magics import note_magic
 from jupyter_clusterbridge.lint.rule import Rule, page_of
 from jupyter_clusterbridge.lint.walk import walk_cell
@@ -26,7 +27,7 @@ def all_rules() -> tuple[type[Rule], ...]:
     """Every rule in ``lint/rules/``, by code.
 
     Raises:
-        RuntimeError: two rules have one code.
+        RuntimeError: two rules have one code, or one says in part only which calls it wants.
     """
     found: dict[str, type[Rule]] = {}
     for module_info in pkgutil.iter_modules(rules_package.__path__):
@@ -35,6 +36,7 @@ def all_rules() -> tuple[type[Rule], ...]:
             if issubclass(member, Rule) and member is not Rule and member.__module__ == module.__name__:
                 if member.code in found:
                     raise RuntimeError(f"two rules have the code {member.code}")
+                check_declaration(member)
                 found[member.code] = member
     return tuple(found[code] for code in sorted(found))
 
@@ -55,6 +57,18 @@ def _overrides(rule: Rule, method: str) -> bool:
     return getattr(type(rule), method) is not getattr(Rule, method)
 
 
+def _handlers(rules: Sequence[Rule]) -> dict[type[ast.AST], list[Handler]]:
+    """What the walk calls for each type of node."""
+    handlers: dict[type[ast.AST], list[Handler]] = {}
+    for rule in rules:
+        for kind, method in _visited(type(rule)):
+            handlers.setdefault(kind, []).append(getattr(rule, method))
+    calls = CallDispatch(rules)
+    if calls:
+        handlers.setdefault(ast.Call, []).append(calls.visit)
+    return handlers
+
+
 def lint_notebook(notebook: Notebook) -> tuple[Finding, ...]:
     """Run every rule over a notebook that was read.
 
@@ -62,11 +76,8 @@ def lint_notebook(notebook: Notebook) -> tuple[Finding, ...]:
         The findings in the order of the cells, the lines and the codes.
     """
     context = NotebookContext.of(notebook)
-    rules = [rule(context) for rule in all_rules()]
-    handlers: dict[type[ast.AST], list[Handler]] = {}
-    for rule in rules:
-        for kind, method in _visited(type(rule)):
-            handlers.setdefault(kind, []).append(getattr(rule, method))
+    rules = [rule(context) for rule in with_place(all_rules(), context.source)]
+    alive, dead = _handlers(rules), _handlers([rule for rule in rules if rule.in_dead_code])
     begin = [rule.begin_cell for rule in rules if _overrides(rule, "begin_cell")]
     magic_handlers = [rule.visit_magic for rule in rules if _overrides(rule, "visit_magic")]
     end = [rule.end_cell for rule in rules if _overrides(rule, "end_cell")]
@@ -77,7 +88,7 @@ def lint_notebook(notebook: Notebook) -> tuple[Finding, ...]:
             note_magic(magic, cell)
             for magic_hook in magic_handlers:
                 magic_hook(magic, cell)
-        walk_cell(cell, handlers)
+        walk_cell(cell, alive, dead)
         for hook in end:
             hook(cell)
         _leave_cell(cell)

@@ -19,6 +19,7 @@ from jupyter_clusterbridge.lint.bindings import (
     parameters,
 )
 from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.flow import is_dead
 from jupyter_clusterbridge.lint.scope import Scope, words
 
 _SKIPPED = words("""
@@ -45,6 +46,7 @@ _ORDER: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Lambda: ("args",),
     ast.arguments: ("defaults", "kw_defaults"),
 }
+_BRANCHES = (ast.If, ast.While)
 _BODIES = (*FUNCTIONS, ast.Lambda, ast.ClassDef)
 _fields: dict[type[ast.AST], tuple[str, ...]] = dict(_ORDER)
 
@@ -69,6 +71,10 @@ class _Close(_Step):
     """The innermost scope ends."""
 
 
+class _Dead(_Step):
+    """The body of a statement that never runs begins or ends."""
+
+
 _LEAVE = _Leave(ast.Pass())
 
 
@@ -87,12 +93,22 @@ def _children(node: ast.AST) -> list[ast.AST]:
     return found if None not in found else [child for child in found if child is not None]
 
 
-def walk_cell(cell: CellContext, handlers: Mapping[type[ast.AST], Sequence[Handler]]) -> None:
-    """Walk the tree of one cell; afterwards ``cell.binds`` and ``cell.unbound`` are complete."""
+Handlers = Mapping[type[ast.AST], Sequence[Handler]]
+
+
+def walk_cell(cell: CellContext, alive: Handlers, dead: Handlers) -> None:
+    """Walk the tree of one cell; afterwards ``cell.binds`` and ``cell.unbound`` are complete.
+
+    Args:
+        cell: the cell.
+        alive: what to call for each type of node.
+        dead: the same for code that never runs (``if False:``), which binds no names either.
+    """
     if cell.tree is None:
         return
     cell.scopes = [Scope(cell.tree)]
     cell.parents = []
+    handlers = alive
     stack: list[ast.AST] = list(reversed(cell.tree.body))
     parents = cell.parents
     while stack:
@@ -100,6 +116,10 @@ def walk_cell(cell: CellContext, handlers: Mapping[type[ast.AST], Sequence[Handl
         kind = item.__class__
         if kind is _Leave:
             parents.pop()
+            continue
+        if kind is _Dead:
+            handlers = dead if handlers is alive else alive
+            _enter_or_leave_dead(item, cell)
             continue
         if kind is _Body or kind is _Close:
             _step(item, cell, stack)
@@ -120,9 +140,25 @@ def walk_cell(cell: CellContext, handlers: Mapping[type[ast.AST], Sequence[Handl
         elif kind in COMPREHENSIONS:
             cell.scopes.append(Scope(item))
             stack.append(_Close(item))
-        children = _children(item)
+        if kind in _BRANCHES and handlers is alive and is_dead(item):
+            children = _children_of_dead(item)
+        else:
+            children = _children(item)
         children.reverse()
         stack.extend(children)
+
+
+def _children_of_dead(node: ast.AST) -> list[ast.AST]:
+    assert isinstance(node, (ast.If, ast.While))
+    return [node.test, _Dead(node), *node.body, _Dead(node), *node.orelse]
+
+
+def _enter_or_leave_dead(step: ast.AST, cell: CellContext) -> None:
+    assert isinstance(step, _Dead)
+    if cell.scopes[-1].node is step.node:
+        cell.scopes.pop()
+    else:
+        cell.scopes.append(Scope(step.node))
 
 
 def _step(step: ast.AST, cell: CellContext, stack: list[ast.AST]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 
@@ -24,6 +24,30 @@ class Confidence(str, enum.Enum):
 
 
 @dataclass(frozen=True)
+class Edit:
+    """Text that takes the place of a part of one cell's source."""
+
+    start_line: int
+    """Line in the cell, from 1."""
+    start_column: int
+    """Characters before the place in its line, from 0."""
+    end_line: int
+    end_column: int
+    """Characters before the first one that stays."""
+    text: str
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A change of one cell that removes a finding and is safe to make unseen."""
+
+    message: str
+    """What the change does, as an instruction."""
+    edits: tuple[Edit, ...]
+    """In order, without overlap."""
+
+
+@dataclass(frozen=True)
 class Finding:
     """One place in one notebook that a cluster will not forgive."""
 
@@ -41,6 +65,8 @@ class Finding:
     confidence: Confidence
     message: str
     remedy: str
+    fix: Fix | None = field(default=None, metadata={"omit_none": True})
+    """Only where one is safe: the notebook does the same as before, or is strictly more deterministic."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,15 @@ export interface ICheckReport {
   recorded: boolean;
 }
 
+/** Text that takes the place of a part of one cell's source. */
+export interface IEdit {
+  start_line: number;
+  start_column: number;
+  end_line: number;
+  end_column: number;
+  text: string;
+}
+
 /** One engine and whether it can be used here. */
 export interface IEngineInfo {
   name: string;
@@ -72,6 +81,13 @@ export interface IFinding {
   confidence: 'high' | 'medium' | 'low';
   message: string;
   remedy: string;
+  fix?: IFix | null;
+}
+
+/** A change of one cell that removes a finding and is safe to make unseen. */
+export interface IFix {
+  message: string;
+  edits: IEdit[];
 }
 
 /** One thing that a person did, with the remedy in words. */
