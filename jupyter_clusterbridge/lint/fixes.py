@@ -159,7 +159,7 @@ def _end(edit: Edit) -> tuple[int, int]:
 def without_overlap(fixes: Iterable[Fix]) -> list[Fix]:
     """The fixes of one cell that can be made together; of two that touch, the first stays.
 
-    The whole stretch from a fix's first edit to its last counts, since what stands between them is what it is about.
+    The whole stretch from a fix's first edit to its last counts, since it is about what stands between them.
     """
     kept: list[Fix] = []
     taken: list[tuple[Place, Place]] = []
