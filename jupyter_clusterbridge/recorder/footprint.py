@@ -24,6 +24,7 @@ from jupyter_clusterbridge.recorder.fingerprints import (
     is_torch_module,
 )
 from jupyter_clusterbridge.recorder.names import CellNames
+from jupyter_clusterbridge.recorder.overwrites import allows
 
 BUDGET_S = 0.005
 """Time for fingerprints per cell, both sides together."""
@@ -66,7 +67,11 @@ class Footprint:
         self._indirect: set[str] = set()
         self._reads, through = self._follow()
         self._rebinds = names.rebinds | (through - names.total.binds)
-        self._overwrites = names.overwrites - self._indirect
+        self._overwrites = {
+            name
+            for name, methods in names.overwrites.items()
+            if name not in self._indirect and allows(namespace.get(name), methods)
+        }
         self._before: dict[str, Fingerprint] = {}
         candidates = self._candidates(through)
         self._held = {name: identity(namespace[name]) for name in candidates}

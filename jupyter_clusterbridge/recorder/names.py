@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from jupyter_clusterbridge.recorder.calls import (
     PURE_CALLS,
@@ -30,8 +30,8 @@ class CellNames:
     statements: tuple[Effects, ...]
     total: Effects
     magics: tuple[Magic, ...] = ()
-    overwrites: frozenset[str] = frozenset()
-    """Names of which it sets parts to values that do not depend on those parts."""
+    overwrites: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Names of which it sets parts to values that do not depend on those parts, with the methods it does so by."""
 
     @property
     def rebinds(self) -> set[str]:
@@ -48,12 +48,24 @@ def analyse_cell(source: str) -> CellNames:
         lines = (line.rstrip() for line in source.strip().splitlines())
         return CellNames("text:" + "\n".join(lines), (), Effects(), parsed.magics)
     aliases: dict[str, set[str]] = {}
-    statements = tuple(_statement(node, parsed.magics, aliases) for node in parsed.tree.body)
+    if any(magic.kind == "cell" and magic.name == "timeit" for magic in parsed.magics):
+        statements: tuple[Effects, ...] = (_timed(parsed.tree),)
+    else:
+        statements = tuple(_statement(node, parsed.magics, aliases) for node in parsed.tree.body)
     total = _sum(statements)
     _add_environment_magics(total, parsed.magics)
     key = "\n".join(effects.dump for effects in statements) + magics
-    overwrites = frozenset(overwritten(parsed.tree.body, statements))
+    overwrites = overwritten(parsed.tree.body, statements) if len(statements) == len(parsed.tree.body) else {}
     return CellNames(key, statements, total, parsed.magics, overwrites)
+
+
+def _timed(tree: ast.Module) -> Effects:
+    """The body of ``%%timeit``, which runs as a function of its own."""
+    arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    effects = _body_effects(ast.FunctionDef("timed", arguments, list(tree.body), []))
+    effects.dump = "\n".join(ast.dump(node) for node in tree.body)
+    effects.calls = True
+    return effects
 
 
 def _sum(statements: Iterable[Effects]) -> Effects:

@@ -4,61 +4,239 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from jupyter_clusterbridge.recorder.effects import Effects
 
 _LOOKS = frozenset({"head", "tail", "info", "describe", "items", "keys", "values", "get", "sample"})
 """Methods that people end a cell with and that change nothing."""
+_LOCATORS = frozenset({"loc", "iloc", "at", "iat"})
+_TORCH_SETTERS = frozenset(
+    {"eval", "train", "zero_grad", "requires_grad_", "to", "cuda", "cpu", "half", "float", "double", "bfloat16"}
+)
+SETTERS: dict[str, frozenset[str]] = {
+    "torch": _TORCH_SETTERS,
+    "dict": frozenset({"update", "setdefault", "clear"}),
+    "set": frozenset({"add", "discard", "clear", "update"}),
+    "list": frozenset({"clear", "sort"}),
+    "deque": frozenset({"clear"}),
+    "ndarray": frozenset({"fill", "sort"}),
+    "DataFrame": frozenset({"."}),
+}
+"""Methods that leave the same when called twice with the same arguments, by kind of object; ``.`` stands for
+reading one attribute, which elsewhere may be computed from any other."""
+_WHOLES = frozenset(
+    {"T", "at", "axes", "columns", "dtypes", "iat", "iloc", "index", "loc", "plot", "shape", "size", "values"}
+)
+_ANY_SETTER = frozenset().union(*SETTERS.values())
+_WHOLE = ("", "")
 Part = tuple[str, object]
 
 
-def overwritten(body: Sequence[ast.stmt], statements: Sequence[Effects]) -> set[str]:
-    """Names of which a cell sets parts only, each by ``name["part"] = value`` or ``name.part = value``.
+@dataclass
+class _Store:
+    """One place that sets a part of an object."""
+
+    name: str
+    part: Part
+    reads: set[Part] | None
+    """Parts of the same name that the value or the place depends on; None when it may be any."""
+    method: str = ""
+
+
+@dataclass
+class _Parts:
+    written: set[Part] = field(default_factory=set)
+    read: set[Part] = field(default_factory=set)
+    methods: set[str] = field(default_factory=set)
+
+
+def overwritten(body: Sequence[ast.stmt], statements: Sequence[Effects]) -> dict[str, frozenset[str]]:
+    """Names of which a cell sets parts only, with the methods among the ways in which it does so.
 
     The values read no part of the same name that is set later, so that a second run finds and leaves the same.
+    Methods count only where the object is of a kind that :data:`SETTERS` names.
 
-    >>> tree = ast.parse("t['b'] = t['a'] * 2; u['a'] = u['a'] * 2; v.a = v.sum()")
-    >>> overwritten(tree.body, [Effects()] * 3)
-    {'t'}
+    >>> tree = ast.parse("t['b'] = t['a'] * 2; u['a'] = u['a'] * 2; v.a = v.sum(); w.loc[mask, 'z'] = 0")
+    >>> sorted(overwritten(tree.body, [Effects()] * 4))
+    ['t', 'w']
     """
-    written: dict[str, set[Part]] = defaultdict(set)
-    read: dict[str, set[Part]] = defaultdict(set)
+    found: dict[str, _Parts] = defaultdict(_Parts)
     spoiled: set[str] = set()
     for node, effects in zip(body, statements, strict=True):
         spoiled.update(*(inner.reads for inner in effects.defines.values()))
-        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
-        name, part = _part(target) if target is not None else (None, None)
-        if name is None or part is None or not isinstance(node, ast.Assign):
+        stores = _stores(node)
+        if stores is None:
             if not (effects.inert or _only_looks(node)):
                 spoiled |= effects.reads | effects.stores | effects.touches | effects.binds | effects.deletes
             continue
-        spoiled |= (effects.reads | effects.stores | effects.touches) - {name}
-        parts = _parts_read(node.value, name)
-        if parts is None:
-            spoiled.add(name)
-        else:
-            read[name] |= parts - written[name]
-        written[name].add(part)
-    return {name for name in written if name not in spoiled and not written[name] & read[name]}
+        spoiled |= (effects.stores | effects.touches) - {store.name for store in stores}
+        for store in stores:
+            parts = found[store.name]
+            if store.reads is None:
+                spoiled.add(store.name)
+                continue
+            read = {part for part in store.reads if part not in parts.written and _WHOLE not in parts.written}
+            parts.read |= read
+            parts.written.add(store.part)
+            parts.methods |= {store.method} if store.method else set()
+            parts.methods |= {"."} if any(kind == "." for kind, _ in store.reads) else set()
+    return {
+        name: frozenset(parts.methods)
+        for name, parts in found.items()
+        if name not in spoiled and not _meet(parts.written, parts.read)
+    }
+
+
+def allows(value: object, methods: frozenset[str]) -> bool:
+    """Whether calling these methods of an object again leaves it as it is.
+
+    >>> allows({1}, frozenset({"add"})), allows(object(), frozenset({"add"}))
+    (True, False)
+    """
+    bases = type(value).__mro__
+    kinds = {cls.__name__ for cls in bases if cls.__module__ != "__main__"}
+    kinds |= {"torch"} if any(cls.__module__.partition(".")[0] == "torch" for cls in bases) else set()
+    return methods <= frozenset().union(*(SETTERS[kind] for kind in kinds & SETTERS.keys()))
+
+
+def _meet(written: set[Part], read: set[Part]) -> bool:
+    """Whether one of the parts read may be one of those written."""
+    if not read:
+        return False
+    vague = any(part[1] is None for part in written) or _WHOLE in written or any(part[1] is None for part in read)
+    # a column may be meant by an attribute, and by an item of it
+    return vague or bool({label for _, label in written} & {label for _, label in read})
+
+
+def _stores(node: ast.stmt) -> list[_Store] | None:
+    """What a statement sets; None when it does anything else to objects."""
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        store = _assigned(node.targets[0], node.value)
+        return [store] if store is not None else None
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        store = _called(node.value)
+        return [store] if store is not None else None
+    if isinstance(node, ast.For) and not node.orelse and isinstance(node.target, ast.Name):
+        inner = [_stores(part) for part in node.body]
+        stores = [store for some in inner if some is not None for store in some]
+        names = {store.name for store in stores}
+        if None in inner or _names(node.iter) & names or node.target.id in names:
+            return None
+        blind = all(store.reads == set() for store in stores)  # nothing that is set depends on the object itself
+        return stores if blind else None
+    return None
+
+
+def _assigned(target: ast.expr, value: ast.expr) -> _Store | None:
+    name, part = _part(target)
+    if name is None or part is None:
+        return None
+    reads = _parts_read([value], name)
+    places = _places(target)
+    if isinstance(value, ast.Constant) and all(_elementwise(place, name) for place in places):
+        return _Store(name, part, set())  # where a condition held the value is set; where it holds now it is that
+    inside = _parts_read(places, name)
+    return _Store(name, part, reads | inside if reads is not None and inside is not None else None)
+
+
+def _called(call: ast.Call) -> _Store | None:
+    if not isinstance(call.func, ast.Attribute) or not isinstance(call.func.value, ast.Name):
+        return None
+    name, method = call.func.value.id, call.func.attr
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if method not in _ANY_SETTER or name in _names(*arguments):
+        return None
+    return _Store(name, _WHOLE if method in ("clear", "fill") else ("()", method), set(), method)
 
 
 def _part(node: ast.expr) -> tuple[str | None, Part | None]:
-    """The name and the part in ``name["part"]`` and ``name.part``."""
+    """The name and the part in ``name["part"]``, ``name.part`` and ``name.loc[rows, "part"]``."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)) and not _is_outermost(node):
+        node = node.value
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return node.value.id, (".", node.attr)
-    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-        key = node.slice
-        return node.value.id, ("[]", key.value) if isinstance(key, ast.Constant) else None
+    if not isinstance(node, ast.Subscript):
+        return None, None
+    owner, key = node.value, node.slice
+    if isinstance(owner, ast.Attribute) and owner.attr in _LOCATORS and isinstance(owner.value, ast.Name):
+        column = key.elts[-1] if isinstance(key, ast.Tuple) and len(key.elts) == 2 else None
+        return owner.value.id, ("[]", column.value if isinstance(column, ast.Constant) else None)
+    if isinstance(owner, ast.Name):
+        return owner.id, ("[]", key.value if isinstance(key, ast.Constant) else None)
     return None, None
 
 
-def _parts_read(value: ast.expr, name: str) -> set[Part] | None:
-    """Items of a name that an expression reads; None where it may read any."""
-    items = [node for node in ast.walk(value) if isinstance(node, ast.Subscript) and _part(node)[0] == name]
-    whole = sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(value))
-    parts = {part for node in items if (part := _part(node)[1]) is not None}
-    return parts if whole == len(items) and all(_part(node)[1] is not None for node in items) else None
+def _is_outermost(node: ast.Attribute | ast.Subscript) -> bool:
+    """Whether it names a part of a name itself, not a part of a part."""
+    owner = node.value
+    if isinstance(node, ast.Subscript) and isinstance(owner, ast.Attribute) and owner.attr in _LOCATORS:
+        owner = owner.value
+    return isinstance(owner, ast.Name)
+
+
+def _places(target: ast.expr) -> list[ast.expr]:
+    return [node.slice for node in ast.walk(target) if isinstance(node, ast.Subscript)]
+
+
+def _elementwise(node: ast.expr, name: str) -> bool:
+    """Whether a place depends on ``name`` only by comparing each element of it with something else."""
+    if name not in _names(node):
+        return True
+    if isinstance(node, ast.Tuple):
+        return all(_elementwise(part, name) for part in node.elts)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.BitAnd, ast.BitOr, ast.BitXor)):
+        return _elementwise(node.left, name) and _elementwise(node.right, name)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
+        return _elementwise(node.operand, name)
+    if isinstance(node, ast.Compare) and len(node.comparators) == 1:
+        sides = [node.left, node.comparators[0]]
+        return all(name not in _names(side) or _plain_part(side) for side in sides)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        known = node.func.attr in (
+            "isna",
+            "isnull",
+            "notna",
+            "notnull",
+            "isin",
+            "eq",
+            "ne",
+            "lt",
+            "le",
+            "gt",
+            "ge",
+        )
+        return known and _plain_part(node.func.value) and name not in _names(*node.args)
+    return False
+
+
+def _plain_part(node: ast.expr) -> bool:
+    """Whether it is a name, or a part of one whose place is a constant."""
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Constant)
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name))
+
+
+def _parts_read(values: Iterable[ast.expr], name: str) -> set[Part] | None:
+    """Parts of a name that expressions read; None where they may read any."""
+    parts: set[Part] = set()
+    for value in values:
+        called = {node.func for node in ast.walk(value) if isinstance(node, ast.Call)}
+        items = [node for node in ast.walk(value) if isinstance(node, (ast.Subscript, ast.Attribute))]
+        found = [
+            _part(n)[1] for n in items if isinstance(n.value, ast.Name) and n.value.id == name and n not in called
+        ]
+        whole = sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(value))
+        known = [part for part in found if part is not None and part[1] is not None]
+        if whole != len(known) or any(kind == "." and label in _WHOLES for kind, label in known):
+            return None
+        parts.update(known)
+    return parts
+
+
+def _names(*nodes: ast.AST) -> set[str]:
+    return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _only_looks(node: ast.stmt) -> bool:

@@ -37,7 +37,7 @@ class ImportWatch(importlib.abc.MetaPathFinder):
         if fullname not in self._modules:
             return None
         for finder in sys.meta_path:
-            if finder is self or not hasattr(finder, "find_spec"):
+            if isinstance(finder, ImportWatch) or not hasattr(finder, "find_spec"):
                 continue
             spec = finder.find_spec(fullname, path, target)
             if spec is not None:

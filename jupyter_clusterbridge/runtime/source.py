@@ -19,8 +19,9 @@ _AUTOCALL = re.compile(r"^\s*[,;/][A-Za-z_]")
 _CELL_MAGIC = re.compile(r"^%%(?P<name>\S+)[ \t]*(?P<body>.*)$")
 _PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.|In \[\d+\]:|\.{4,}:)(?: |$)")
 _PYTHON_CELL_MAGICS = {"time", "timeit", "capture", "prun", "memit", "pyinstrument", "scalene", "wandb"}
-_PYTHON_LINE_MAGICS = {"time", "prun"}
-"""Line magics that run the rest of the line as a statement in the user's names."""
+_PYTHON_LINE_MAGICS = {"time", "prun", "timeit"}
+"""Line magics that run the rest of the line as a statement; all but ``%timeit`` bind the user's names by it."""
+_TIMEIT_OPTIONS = re.compile(r"(?:-[nrpv]\s*\S+\s+|-[tcqo]+\s+)*")
 _AUTOMAGIC = frozenset(
     {"cat", "cd", "conda", "config", "cp", "env", "history", "ll", "load_ext", "ls", "mamba", "man", "matplotlib"}
     | {"micromamba", "mkdir", "mv", "pip", "pwd", "pylab", "reload_ext", "rm", "rmdir", "run", "time", "timeit"}
@@ -196,13 +197,22 @@ def _strip_line(lines: list[str], index: int, magics: list[Magic]) -> int:
 
 def _statement(name: str, rest: str) -> str | None:
     """The Python that a line magic runs in the user's names, if it is Python at all."""
+    if name == "timeit":
+        rest = _TIMEIT_OPTIONS.sub("", rest, count=1)
     if name not in _PYTHON_LINE_MAGICS or not rest or rest.startswith("-"):
         return None
     try:
-        _parse(rest)
+        tree = _parse(rest)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return rest
+    return rest if name != "timeit" else _timed(tree, rest)
+
+
+def _timed(tree: ast.Module, text: str) -> str | None:
+    """What ``%timeit`` evaluates: what it assigns stays in a function of its own."""
+    node = tree.body[0] if len(tree.body) == 1 else None
+    value = node.value if isinstance(node, (ast.Expr, ast.Assign)) else None
+    return ast.get_source_segment(text, value) if value is not None else None
 
 
 def _scan(line: str, quote: str | None, depth: int) -> tuple[str | None, int, bool]:

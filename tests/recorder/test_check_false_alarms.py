@@ -205,3 +205,49 @@ def test_a_module_does_not_depend_on_what_its_functions_were_given(bench):
     one = bench("x = 1", "import json\ntext = json.dumps(x)", "known = json.loads('2')")
     one.run("*").edit("a", "x = 5").run("a")
     assert one.states() == "cdc"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "df.loc[mask, 'z'] = 0",
+        "df.loc[df['z'] > 3, 'z'] = 0",
+        "df.loc[(df.z > 3) & df.x.isna(), 'x'] = 0",
+        "df.iloc[0, 1] = 9",
+        "df['both'] = df.x * 2\ndf['sum'] = df['both'] + df['x']",
+        "for name in ['p', 'q']:\n    df[name] = 0",
+        "values[values > 1] = 7\nvalues[:1] = 3",
+        "nested['a']['b'] = 5",
+        "seen.add(3)\nnested.update(c=1)\nnested.setdefault('d', 4)",
+        "order.sort()",
+    ],
+)
+def test_setting_parts_to_what_does_not_depend_on_them_is_safe_to_run_again(bench, source):
+    pytest.importorskip("pandas")
+    one = bench(
+        "import numpy as np\nimport pandas as pd\ndf = pd.DataFrame({'x': [1.0, None], 'z': [3.0, 4.0]})\n"
+        "mask = df.z > 3\nvalues = np.ones(4) * 2\nnested = {'a': {'b': 1}}\nseen = {1}\norder = [3, 1]",
+        source,
+        "shown = (df.sum(), values.sum(), nested, seen, order)",
+    ).run("*")
+    assert all(result.success for result in one.results)
+    assert_silent(one.check())
+    assert not one.cell("b").unsafe_to_rerun
+    assert_silent(one.run("b", "c", "b").check(), "rerun")
+
+
+@pytest.mark.torch
+def test_switching_a_model_to_evaluation_is_safe_to_run_again(bench):
+    pytest.importorskip("torch")
+    one = bench("import torch\nmodel = torch.nn.Linear(2, 1)", "model.eval()", "y = model(torch.ones(1, 2))")
+    one.run("*")
+    assert not one.cell("b").unsafe_to_rerun
+    assert_silent(one.run("b", "c").check(), "rerun")
+
+
+def test_timing_what_changes_nothing_is_silent_and_binds_nothing(bench):
+    one = bench(
+        "x = 1\ndef f():\n    return x", "%timeit -n 2 -r 1 f()", "%%timeit -n 2 -r 1\nx = f() + 5", "y = x"
+    )
+    assert_silent(one.run("*", "b", "c", "d").check(), "rerun")
+    assert one.shell.user_ns["y"] == 1

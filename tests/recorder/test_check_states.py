@@ -230,9 +230,40 @@ def test_using_a_class_changes_nothing_in_it(bench):
         "box['a'] = known() + 1",
         "def inner():\n    return box['a']\nbox['a'] = inner() + 1",
         "key = 'a'\nbox['a'] = box[key] + 1",
+        "box['a'], box['b'] = box['b'] + 1, box['a']",
+        "for k in box:\n    box[k] = 3 * box[k]",
+        "box.update(a=known() + 1)",
+        "box.update(a=alias['a'] + 1)",
     ],
 )
 def test_setting_a_part_from_itself_accumulates(bench, source):
     one = bench("alias = box = {'a': 1, 'b': 2}\nknown = lambda: box['a']", source, "shown = dict(box)").run("*")
     assert one.cell("b").unsafe_to_rerun
+    assert one.run("b", "c").states() == "cdd"
+
+
+@pytest.mark.parametrize("source", ["%timeit -n 3 -r 1 bump()", "%%timeit -n 3 -r 1\nbump()", "%time bump()"])
+def test_timing_what_accumulates_is_seen(bench, source):
+    one = bench("xs = []\ndef bump():\n    xs.append(1)", source, "n = len(xs)").run("*")
+    assert one.cell("b").unsafe_to_rerun
+    assert one.run("b", "c").states() == "cdd"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "df.loc[df.z < df.z.mean(), 'z'] = 100",
+        "df.loc[0, 'z'] = df['z'].sum()",
+        "df['z'] *= 2",
+        "seen.add(len(seen))",
+    ],
+)
+def test_setting_parts_that_decide_over_themselves_accumulates(bench, source):
+    pytest.importorskip("pandas")
+    one = bench(
+        "import pandas as pd\ndf = pd.DataFrame({'z': [1.0, 4.0, 5.0]})\nseen = {7}",
+        source,
+        "s = df.z.sum(), seen",
+    )
+    assert one.run("*").cell("b").unsafe_to_rerun
     assert one.run("b", "c").states() == "cdd"
