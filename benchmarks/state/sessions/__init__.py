@@ -1,0 +1,1 @@
+"""The sessions by theme; every module registers its own."""
