@@ -77,8 +77,8 @@ class Play:
     """A notebook, its front end, and its kernel. Cells get the ids ``a``, ``b``, ``c``, ... as they are made.
 
     Attributes:
-        front_end: ``lab`` sends ids and what was deleted; ``foreign`` sends ids of its own that are not in the file,
-            as VS Code does; ``plain`` sends none and saves a file without ids.
+        front_end: ``lab`` sends ids and what was deleted; ``foreign`` sends ids of its own, which are not in
+            the file, as VS Code does; ``plain`` sends none and saves a file without ids.
     """
 
     def __init__(self, zygote: Zygote) -> None:

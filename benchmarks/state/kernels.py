@@ -47,7 +47,8 @@ class Zygote:
 
     def fork(self, connection: str, folder: Path, environment: dict[str, str], log: Path) -> int:
         """Start a kernel; returns its process id."""
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         order = {"connection": connection, "cwd": str(folder), "env": environment, "log": str(log)}
         self._process.stdin.write(json.dumps(order) + "\n")
         self._process.stdin.flush()

@@ -22,10 +22,11 @@ def totals(results: Sequence[Result]) -> str:
     clean = [result for result in results if result.session.clean]
     wanted = sum(len(result.wanted) for result in results)
     found = wanted - sum(len(result.missed) for result in results)
+    alarms, false = (sum(len(result.alarms) for result in some) for some in (results, clean))
     return (
-        f"{len(results)} sessions, {sum(r.right for r in results)} right in everything; recall {found} of {wanted} "
-        f"({recall(results):.1%}); false alarms {sum(len(r.alarms) for r in results)}, of them "
-        f"{sum(len(r.alarms) for r in clean)} in {len(clean)} clean sessions"
+        f"{len(results)} sessions, {sum(r.right for r in results)} right in everything; "
+        f"recall {found} of {wanted} ({recall(results):.1%}); false alarms {alarms}, "
+        f"of them {false} in {len(clean)} clean sessions"
     )
 
 
