@@ -33,11 +33,11 @@ CAUGHT: list[tuple[str, list[tuple[int, int, str]], str]] = [
     ),
     ("CB104", [(0, 2, "warning")], "from sklearn.cluster import KMeans\nKMeans(3, random_state=None)"),
     ("CB104", [(0, 2, "warning")], "from sklearn import model_selection as ms\nms.KFold(3, shuffle=True)"),
-    ("CB201", [(0, 2, "info")], "import torch\ntorch.nn.CTCLoss()"),
+    ("CB201", [(0, 2, "info")], "import torch\ntorch.nn.CTCLoss()(x, y).backward()\nx = y = 0"),
     (
         "CB201",
         [(0, 3, "warning")],
-        "import torch.nn.functional as F\ndevice = 'cuda'\nF.interpolate(1, scale_factor=2, mode='bilinear')",
+        "import torch.nn.functional as F\ndevice = 'cuda'\nF.interpolate(1, scale_factor=2, mode='bilinear').sum().backward()",
     ),
     ("CB201", [(0, 3, "warning")], "import torch\nx.cuda()\nx.index_add_(0, i, y)\nx = i = y = 0"),
     ("CB202", [(0, 2, "warning")], "from torch.backends import cudnn\ncudnn.benchmark = True"),

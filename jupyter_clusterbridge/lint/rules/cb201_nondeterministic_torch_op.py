@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from jupyter_clusterbridge.lint import torch_ops
-from jupyter_clusterbridge.lint.calls import argument, constant, is_constant, method
+from jupyter_clusterbridge.lint.calls import argument
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext, installed_torch
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.torch_calls import CALLS, METHODS, asks_for_determinism, torch_operation, trains
 from jupyter_clusterbridge.lint.torch_ops import NondeterministicOp
 from jupyter_clusterbridge.model.findings import Confidence, Severity
 
-_SWITCHES = ("torch.use_deterministic_algorithms", "torch.set_deterministic_debug_mode")
-_TRAINERS = ("seed_everything", "Trainer", "TrainingArguments")
+_SWITCHES = frozenset({"torch.use_deterministic_algorithms", "torch.set_deterministic_debug_mode"})
+_TRAINERS = frozenset({"seed_everything", "Trainer", "TrainingArguments"})
 
 
 class NondeterministicTorchOp(Rule):
@@ -22,9 +22,11 @@ class NondeterministicTorchOp(Rule):
 
     Reports operations that torch documents as nondeterministic, such as `scatter_add_`, `index_add_`,
     bilinear `interpolate`, `AdaptiveAvgPool2d` or `CTCLoss`, in a notebook that never calls
-    `torch.use_deterministic_algorithms(True)`. The table is keyed by torch version; the version installed
-    beside ClusterBridge decides, or the newest. Operations that are nondeterministic on CUDA only say so,
-    and are of info level in a notebook that never mentions CUDA.
+    `torch.use_deterministic_algorithms(True)`. The table is keyed by torch version (2.2 to 2.14); the
+    version installed beside ClusterBridge decides, or the newest. Device, direction and type decide the
+    level: an operation that is nondeterministic on CUDA only is of info level in a notebook that never
+    mentions CUDA, one that is so in the backward pass is left out where nothing is trained, and convolutions
+    and the like, which are in nearly every network, are told once for the notebook as info.
 
     ## Why it matters on a cluster
 
@@ -62,62 +64,50 @@ class NondeterministicTorchOp(Rule):
 
     code = "CB201"
     name = "nondeterministic-torch-op"
+    words = frozenset({"torch"})
+    calls = CALLS | _SWITCHES
+    methods = METHODS | _TRAINERS
 
     def __init__(self, notebook: NotebookContext) -> None:
         super().__init__(notebook)
         self._switched = False
         self._seen: dict[str, tuple[ast.Call, CellContext, NondeterministicOp]] = {}
 
-    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Gather operations and the switch."""
-        assert isinstance(node, ast.Call)
-        if cell.callee in _SWITCHES:
-            self._switched = self._switched or not (
-                node.args and constant(node.args[0], cell) in (False, 0, "default")
-            )
-            return
-        if argument(node, "deterministic") is not None and (cell.callee or "").rpartition(".")[2] in _TRAINERS:
+        if asks_for_determinism(node, cell) is not None:
             self._switched = True
-        name = cell.callee.rpartition(".")[2] if cell.callee else (method(node) or "")
-        if name in self._seen:
             return
-        op = _operation(node, cell)
-        if op is not None and op.applies(installed_torch()):
-            self._seen[name] = (node, cell, op)
+        called = (cell.callee or "").rpartition(".")[2]
+        if called in _TRAINERS:
+            self._switched = self._switched or argument(node, "deterministic") is not None
+            return
+        found = torch_operation(node, cell)
+        if found is not None and not found[1].rare:
+            self._seen.setdefault(found[0], (node, cell, found[1]))
 
     def end_notebook(self) -> None:
         """Report each operation once, where determinism was never asked for."""
-        if self._switched or "torch" not in self.notebook.source:
+        if self._switched:
             return
+        ordinary = [name for name, (_, _, op) in self._seen.items() if op.ordinary]
         for name, (node, cell, op) in self._seen.items():
-            where = " on CUDA" if op.cuda_only else ""
-            message = f"`{name}` is nondeterministic{where} ({op.when})"
-            if op.raises:
-                message += " and has no deterministic form"
-            if op.cuda_only and not self.notebook.uses_cuda:
-                self.report(cell, node, f"{message}; CUDA only", severity=Severity.INFO)
-            else:
-                self.report(cell, node, message, confidence=Confidence.MEDIUM)
+            if not op.ordinary:
+                self._report(name, op, node, cell)
+        if ordinary and self.notebook.uses_cuda and trains(self.notebook):
+            node, cell, _ = self._seen[ordinary[0]]
+            shown = ", ".join(f"`{name}`" for name in ordinary)
+            message = f"{shown} may be nondeterministic on CUDA, and determinism is not asked for"
+            self.report(cell, node, message, severity=Severity.INFO, confidence=Confidence.MEDIUM)
 
-
-def _operation(node: ast.Call, cell: CellContext) -> NondeterministicOp | None:
-    called = cell.callee
-    if called is None or not called.startswith("torch."):
-        return _tensor_method(node, cell) if called is None or "." not in called else None
-    if called in torch_ops.INTERPOLATE_NAMES:
-        mode = argument(node, "mode", 2 if called.endswith("Upsample") else 3)
-        return torch_ops.INTERPOLATE if constant(mode, cell) in torch_ops.INTERPOLATE_MODES else None
-    if called == "torch.bincount":
-        return torch_ops.BINCOUNT if argument(node, "weights", 1) is not None else None
-    if called == "torch.nn.EmbeddingBag":
-        return torch_ops.EMBEDDING_BAG_MAX if is_constant(argument(node, "mode"), "max", cell) else None
-    return torch_ops.FUNCTIONS.get(called)
-
-
-def _tensor_method(node: ast.Call, cell: CellContext) -> NondeterministicOp | None:
-    name = method(node)
-    if name == "put_":
-        return torch_ops.PUT if is_constant(argument(node, "accumulate", 2), True, cell) else None
-    if name == "index_put_" and not is_constant(argument(node, "accumulate", 2), True, cell):
-        return None
-    return torch_ops.METHODS.get(name or "")
+    def _report(self, name: str, op: NondeterministicOp, node: ast.Call, cell: CellContext) -> None:
+        where = " on CUDA" if op.cuda_only else ""
+        message = f"`{name}` is nondeterministic{where} ({op.when})"
+        if op.raises(installed_torch()):
+            message += " and has no deterministic form"
+        if op.cuda_only and not self.notebook.uses_cuda:
+            self.report(cell, node, f"{message}; CUDA only", severity=Severity.INFO)
+        elif op.doubtful:
+            self.report(cell, node, message, severity=Severity.INFO, confidence=Confidence.MEDIUM)
+        else:
+            self.report(cell, node, message, confidence=Confidence.MEDIUM)
