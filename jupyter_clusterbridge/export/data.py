@@ -186,7 +186,7 @@ def written_first(journals: Sequence[Journal]) -> set[str]:
     for journal in reversed(journals):
         seen: dict[str, bool] = {}
         for event in journal.events:
-            if isinstance(event, (FileRead, FileWrite)):
+            if isinstance(event, FileWrite) or (isinstance(event, FileRead) and not event.own):
                 seen.setdefault(event.path, isinstance(event, FileWrite))
         for path, written in seen.items():
             first.setdefault(path, written)

@@ -67,6 +67,12 @@ class CellEnd:
     """Those of ``writes`` that accumulate: changed in place, or bound from their own old value."""
     untracked: tuple[str, ...] = ()
     """Locations that were too costly to follow."""
+    values: Mapping[str, str] = field(default_factory=dict)
+    """What written locations hold after the cell, where that is known for certain: equal text for equal values.
+
+    Keyed with a secret of the kernel that is written nowhere, so that no value can be guessed from it; the source
+    of a module has its plain digest.
+    """
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,8 @@ class FileRead:
     size: int
     digest: str | None
     """``sha256:...``; None when the file was gone or too large to hash in the session."""
+    own: bool = False
+    """Whether this kernel had written the file before: no data that comes from outside."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +98,10 @@ class FileWrite:
 
     run: int
     path: str
+    digest: str | None = None
+    """What the file held at the end of the cell; None when it is large or gone."""
+    appends: bool = False
+    """Whether the cell added to what the file held before."""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ clock = time.thread_time
 """Time that our own work took: on a busy machine a wall clock would give up on values that cost microseconds."""
 _MAX_BYTES = 16 << 20
 """Bytes hashed in full per value, about 1 ms; larger buffers are sampled."""
+_SMALL_BYTES = 1 << 20
+"""Bytes of an immutable column that are hashed all the same, since a new column may hold the old values."""
 _SAMPLES = 64
 _SAMPLE_BYTES = 4096
 _MAX_ITEMS = 2000
@@ -53,6 +55,8 @@ class Fingerprint(NamedTuple):
     digest: int
     exact: bool
     """Whether an equal digest proves that nothing changed."""
+    by_value: bool = False
+    """Whether it is of plain data alone, so that equal digests of two objects prove equal values."""
 
 
 class OutOfTime(Exception):
@@ -81,9 +85,10 @@ def fingerprint(value: object, deadline: float) -> Fingerprint:
     except OutOfTime:
         raise
     except Exception:  # an object of a framework that is not as it should be: only its identity is known
-        feeder.exact = False
+        feeder.exact = feeder.by_value = False
         feeder.state.reset()
-    return Fingerprint(identity(value), feeder.state.intdigest(), feeder.exact)
+    by_value = feeder.exact and feeder.by_value
+    return Fingerprint(identity(value), feeder.state.intdigest(), feeder.exact, by_value)
 
 
 def is_estimator(value: object) -> bool:
@@ -110,6 +115,7 @@ class _Feeder:
     def __init__(self, deadline: float) -> None:
         self.state = xxhash.xxh3_64()
         self.exact = True
+        self.by_value = True
         self._deadline = deadline
         self._bytes = _MAX_BYTES
         self._items = _MAX_ITEMS
@@ -128,13 +134,13 @@ class _Feeder:
             self._mark(kind.__name__)
             self._buffer(memoryview(value).cast("B"))
         elif isinstance(value, _BY_IDENTITY) or issubclass(kind, enum.Enum):
-            self._mark(f"id:{identity(value)}")
+            self._mark_identity(value)
             if depth == 0 and is_notebook_class(value):
                 self._class(value)
         elif self._items % 64 == 0 and clock() > self._deadline:
             raise OutOfTime
         elif depth >= _MAX_DEPTH or self._items < 0 or identity(value) in self._open:
-            self._mark(f"id:{identity(value)}")
+            self._mark_identity(value)
             self.exact = False
         else:
             self._open.add(identity(value))
@@ -152,6 +158,7 @@ class _Feeder:
         elif (kind.__module__, kind.__qualname__) in _BY_REPR:
             self._mark(repr(value))
         elif kind is types.GeneratorType:
+            self.by_value = False
             self._mark(f"{identity(value)}:{value.gi_frame is None or value.gi_frame.f_lasti}")
             self.exact = False
         elif not self._framework(value, depth):
@@ -168,6 +175,10 @@ class _Feeder:
 
     def _mark(self, text: str) -> None:
         self.state.update(text.encode("utf-8", "surrogatepass") + b"\0")
+
+    def _mark_identity(self, value: object) -> None:
+        self.by_value = False
+        self._mark(f"id:{identity(value)}")
 
     def _text(self, value: str) -> None:
         if len(value) > 1 << 18:
@@ -225,10 +236,12 @@ class _Feeder:
                 total ^= xxhash.xxh3_64_intdigest(repr(item).encode("utf-8", "surrogatepass"))
             else:
                 total ^= identity(item)
+                self.by_value = False
         self._mark(f"{total}")
 
     def _object(self, value: Any, depth: int) -> None:
         self.exact &= _is_plain(type(value))
+        self.by_value = False  # what it does depends on its class too
         self._mark(f"id:{identity(value)}" if depth else "")
         if depth == 0 and is_notebook_class(type(value)):
             self._class(type(value))
@@ -267,6 +280,7 @@ class _Feeder:
         self._mark(value.tobytes().hex())
 
     def _bit_generator(self, value: Any, depth: int) -> None:
+        self.by_value = False
         state = getattr(value, "bit_generator", None) or getattr(value, "_bit_generator", value)
         self.feed(state.state, depth + 1)
 
@@ -289,6 +303,13 @@ class _Feeder:
     def _column(self, array: Any, depth: int) -> None:
         arrow = getattr(array, "_pa_array", None)
         if arrow is not None:  # immutable: a change makes new buffers
+            if arrow.nbytes <= _SMALL_BYTES:
+                for chunk in arrow.chunks:
+                    self._mark(f"{chunk.type}:{chunk.offset}:{len(chunk)}")
+                    for buffer in chunk.buffers():
+                        self._buffer(memoryview(buffer if buffer is not None else b""))
+                return
+            self.by_value = False
             for chunk in arrow.chunks:
                 self._mark(":".join(str(b.address) if b is not None else "" for b in chunk.buffers()))
             return
@@ -300,9 +321,11 @@ class _Feeder:
     # torch
 
     def _tensor(self, value: Any, depth: int) -> None:
+        self.by_value = False
         self._mark(f"{value.data_ptr()}:{value._version}:{tuple(value.shape)}:{value.dtype}")
 
     def _module(self, value: Any, depth: int) -> None:
+        self.by_value = False
         for module in value.modules():
             self._mark(f"{identity(module)}:{module.training}")
             for tensors in (module._parameters, module._buffers):
@@ -319,6 +342,7 @@ class _Feeder:
             self.feed(state, depth + 1)
 
     def _torch_generator(self, value: Any, depth: int) -> None:
+        self.by_value = False
         self._mark(f"{value.device}")
         self.feed(value.get_state() if value.device.type == "cpu" else identity(value), depth + 1)
         if value.device.type == "cpu":

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 from jupyter_clusterbridge.model.canonical import digest_file
 
 MAX_FILE = 256 << 20
 """Larger files get no digest in the session; an export takes it."""
+_TICK_NS = 20_000_000
+"""Two changes of a file within one tick of the file system's clock may leave one stamp."""
 
 
 class DigestCache:
@@ -30,5 +33,6 @@ class DigestCache:
             digest = digest_file(Path(path))
         except OSError:
             return 0, None
-        self._known[path] = (state, digest)
+        if time.time_ns() - status.st_mtime_ns > _TICK_NS:
+            self._known[path] = (state, digest)
         return status.st_size, digest

@@ -181,7 +181,7 @@ def _files(runs: Sequence[KeptRun]) -> tuple[FileRecord, ...]:
     written: set[str] = set()
     for run in runs:
         for event in run.events:
-            if isinstance(event, FileRead) and event.path not in written:
+            if isinstance(event, FileRead) and not event.own and event.path not in written:
                 record = FileRecord(event.path, event.size, event.digest, run.cell.index)
                 files.setdefault(event.path, record)
         written.update(event.path for event in run.events if isinstance(event, FileWrite))

@@ -268,11 +268,11 @@ def test_a_compiled_model_and_a_compiled_step_still_compile_and_are_recorded(ker
     assert len(kernel.rows(RowKind.STEP)) == 6
 
 
-def test_what_torch_save_wrote_is_a_write_and_its_later_reading_no_data(kernel: Recorded) -> None:
+def test_what_torch_save_wrote_is_a_write_and_its_later_reading_is_of_the_kernels_own(kernel: Recorded) -> None:
     kernel.run(MODEL, "torch.save(model.state_dict(), 'm.pt')".replace("'m.pt'", f"'{kernel.folder}/m.pt'"))
     kernel.run(f"state = torch.load('{kernel.folder}/m.pt')")
     assert [event.path for event in kernel.events(FileWrite)] == ["m.pt"]
-    assert kernel.events(FileRead) == []
+    assert [event.own for event in kernel.events(FileRead)] == [True]
 
 
 def test_a_forked_child_records_nothing(kernel: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:

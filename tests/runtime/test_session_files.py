@@ -35,7 +35,7 @@ def _let_the_file_clock_tick() -> None:
 
 
 def _reads(kernel: Recorded) -> dict[str, str | None]:
-    return {event.path: event.digest for event in kernel.events(FileRead)}
+    return {event.path: event.digest for event in kernel.events(FileRead) if not event.own}
 
 
 @pytest.mark.parametrize(
@@ -66,10 +66,10 @@ def test_a_file_outside_is_named_by_its_place(kernel: Recorded, monkeypatch: pyt
     assert [event.path for event in kernel.events(FileRead)] == [str(outside), "~/outside.txt"]
 
 
-def test_a_write_is_a_write_and_reading_it_back_is_no_data(kernel: Recorded) -> None:
+def test_a_write_is_a_write_and_reading_it_back_is_a_read_of_the_kernels_own(kernel: Recorded) -> None:
     kernel.run("open('out.txt', 'w').write('x'); open('out.txt').read()", "open('out.txt').read()")
-    assert [(event.run, event.path) for event in kernel.events(FileWrite)] == [(1, "out.txt")]
-    assert kernel.events(FileRead) == []
+    assert kernel.events(FileWrite) == [FileWrite(1, "out.txt", digest_text("x"))]
+    assert kernel.events(FileRead) == [FileRead(2, "out.txt", 1, digest_text("x"), own=True)]
 
 
 def test_a_file_put_in_place_by_a_rename_is_a_write(kernel: Recorded) -> None:
@@ -84,6 +84,8 @@ def test_a_file_that_a_shell_escape_makes_is_no_data(kernel: Recorded) -> None:
     )
     kernel.run("open('made.txt').read()")
     assert _reads(kernel) == {}
+    assert kernel.events(FileWrite) == [FileWrite(1, "made.txt", digest_text("x\n"))]
+    assert [(event.run, event.own) for event in kernel.events(FileRead)] == [(2, True)]
 
 
 def test_a_file_that_is_read_and_then_overwritten_has_the_digest_of_what_was_read(kernel: Recorded) -> None:
@@ -95,7 +97,7 @@ def test_a_file_that_is_read_and_then_overwritten_has_the_digest_of_what_was_rea
 def test_appending_and_updating_in_place_read_and_write(kernel: Recorded) -> None:
     kernel.run("open('data.csv', 'a').write('3,4\\n')")
     assert _reads(kernel) == {"data.csv": digest_text("a,b\n1,2\n")}
-    assert [event.path for event in kernel.events(FileWrite)] == ["data.csv"]
+    assert kernel.events(FileWrite) == [FileWrite(1, "data.csv", digest_text("a,b\n1,2\n3,4\n"), appends=True)]
 
 
 def test_a_changed_file_gets_a_new_digest(kernel: Recorded) -> None:

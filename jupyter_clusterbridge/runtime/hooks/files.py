@@ -19,6 +19,9 @@ from jupyter_clusterbridge.runtime.locations import portable_path
 
 MAX_PATHS = 10_000
 """Paths followed in one cell; more are left out with one line in the log."""
+MAX_OWN = 8 << 20
+"""Bytes of a file of the kernel's own up to which its content is compared; a checkpoint is not read again."""
+_OWN_A_CELL = 64 << 20
 _EVENTS = frozenset({"open", "os.listdir", "os.scandir", "os.rename", "sqlite3.connect"})
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _REALTIME_COARSE = 5  # from linux/time.h; the time module has no name for it
@@ -44,14 +47,18 @@ class _Seen:
     reads: dict[str, tuple[int, str | None] | None] = field(default_factory=dict)
     """Size and digest where they had to be taken before the file was overwritten."""
     writes: dict[str, None] = field(default_factory=dict)
+    own: dict[str, tuple[int, str | None] | None] = field(default_factory=dict)
+    """The same for files that the kernel had written before."""
+    appends: set[str] = field(default_factory=set)
     listings: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    hashed: int = 0
     full: bool = False
 
 
 class FilesHook(Hook):
     """Collects paths during a cell, from any thread, and writes the events at its end.
 
-    A read is not reported when the kernel wrote the file itself before, seen by us or by its time of change lying
+    A read is the kernel's own when the kernel wrote the file before, seen by us or by its time of change lying
     within a cell's run (a download by a shell escape, a library that writes in C++). Modules of the notebook's
     folder are reported as reads in the run that first imported them.
     """
@@ -65,7 +72,7 @@ class FilesHook(Hook):
         self._cell = _Seen()
         self._written: set[str] = set()
         self._busy = threading.local()
-        self._runs: list[tuple[int, int]] = []
+        self._runs: list[tuple[int, int, int]] = []
         self._began = 0
         self._modules: set[str] = set()
 
@@ -93,14 +100,17 @@ class FilesHook(Hook):
         """Write reads with digests, then writes, then listings."""
         global _active
         _active = None
-        self._runs.append((self._began, time.time_ns()))
         cell, run = self._cell, self.sink.run
+        self._runs.append((self._began, time.time_ns(), run))
         for path in self._new_modules():
             cell.reads.setdefault(path, None)
         for path, early in cell.reads.items():
             self._report_read(path, early, run)
+        for path, early in cell.own.items():
+            self._report_own(path, early, run)
         for path in cell.writes:
-            self.sink.emit(FileWrite(run, portable_path(path, self.sink.root)))
+            name = portable_path(path, self.sink.root)
+            self.sink.emit(FileWrite(run, name, self._own_content(path)[1], path in cell.appends))
         for path, names in cell.listings.items():
             self.sink.emit(
                 Listing(
@@ -151,16 +161,25 @@ class FilesHook(Hook):
         if "r" in text or "a" in text or not writes or (not text and bits & os.O_RDWR):
             self._read(path)
         if writes:
+            if "a" in text or (not text and bits & os.O_APPEND):
+                self._cell.appends.add(path)
             self._wrote(path)
 
     def _read(self, path: str) -> None:
-        if path not in self._written and path not in self._cell.reads and os.path.exists(path):
-            self._cell.reads[path] = None
+        cell = self._cell
+        if path in cell.reads or path in cell.writes or not os.path.exists(path):
+            return
+        if path in self._written:
+            cell.own[path] = None
+        else:
+            cell.reads[path] = None
 
     def _wrote(self, path: str) -> None:
+        # read first and now overwritten: this is the last moment at which its content can be known
         if path in self._cell.reads and self._cell.reads[path] is None:
-            # read first and now overwritten: this is the last moment at which its content can be known
             self._cell.reads[path] = self._digests.read(path)
+        elif path in self._cell.own and self._cell.own[path] is None:
+            self._cell.own[path] = self._own_content(path)
         self._written.add(path)
         self._cell.writes.setdefault(path)
 
@@ -193,11 +212,32 @@ class FilesHook(Hook):
             return
         if not os.path.isfile(path):
             return
-        if any(began < status.st_mtime_ns <= ended for began, ended in self._runs[-1000:]):
-            self._wrote(path)
+        writer = next((n for began, ended, n in self._runs[-1000:] if began < status.st_mtime_ns <= ended), None)
+        if writer is not None:
+            self._written.add(path)
+            self.sink.emit(FileWrite(writer, name, self._own_content(path)[1]))
+            if writer != run:
+                self._report_own(path, None, run)
             return
         size, digest = self._digests.read(path)
         self.sink.emit(FileRead(run, name, size, digest))
+
+    def _report_own(self, path: str, early: tuple[int, str | None] | None, run: int) -> None:
+        if early is None and not os.path.isfile(path):
+            return
+        size, digest = early or self._own_content(path)
+        self.sink.emit(FileRead(run, portable_path(path, self.sink.root), size, digest, own=True))
+
+    def _own_content(self, path: str) -> tuple[int, str | None]:
+        """Size and digest of a file that the kernel wrote, if it is small; a cell may write many."""
+        try:
+            size = os.path.getsize(path)
+        except OSError:
+            return 0, None
+        self._cell.hashed += size
+        if size > MAX_OWN or self._cell.hashed > _OWN_A_CELL or not os.path.isfile(path):
+            return size, None
+        return self._digests.read(path)
 
     def _new_modules(self) -> list[str]:
         """Source files of the notebook's folder whose modules were imported since the last cell."""
