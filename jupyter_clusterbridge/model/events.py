@@ -9,7 +9,7 @@ from typing import ClassVar, Union
 from jupyter_clusterbridge.model.environment import Environment
 from jupyter_clusterbridge.model.state import Intervention
 
-JOURNAL_SCHEMA = "clusterbridge/journal/1"
+JOURNAL_SCHEMA = "clusterbridge/journal/2"
 
 
 @dataclass(frozen=True)

@@ -55,8 +55,8 @@ def observe_environment(*, loaded: bool = True, imports: Collection[str] = ()) -
 def loaded_fingerprint() -> int:
     """A number that changes when :func:`observe_environment` would say something else.
 
-    It looks at the names of the imported top-level modules, the times of the site folders and the settings
-    of torch. It costs a few microseconds while no module is imported.
+    It looks at the names of the imported top-level modules beyond the standard library, the times of the site
+    folders and the settings of torch. It costs a few microseconds while no module is imported.
     """
     return hash((_top_level_names(), site_stamps(), torch_state(), watched_references()))
 
@@ -65,5 +65,6 @@ def _top_level_names() -> int:
     global _tops
     count = len(sys.modules)
     if count != _tops[0]:
-        _tops = (count, hash(frozenset(name for name in list(sys.modules) if "." not in name)))
+        tops = frozenset(name for name in list(sys.modules) if "." not in name)
+        _tops = (count, hash(tops - sys.stdlib_module_names))
     return _tops[1]

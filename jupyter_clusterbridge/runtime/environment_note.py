@@ -1,10 +1,11 @@
-"""Writing the environment into the journal when what is loaded or installed has changed."""
+"""Writing the environment into the journal when it has changed."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
 
+from jupyter_clusterbridge.model.environment import Environment
 from jupyter_clusterbridge.model.events import EnvironmentSeen, Event
 
 _log = logging.getLogger(__name__)
@@ -16,6 +17,7 @@ class EnvironmentNote:
     def __init__(self, emit: Callable[[Event], None]) -> None:
         self._emit = emit
         self._last: int | None = None
+        self._written: Environment | None = None
         self._works = True
 
     def take(self, run: int) -> None:
@@ -27,8 +29,13 @@ class EnvironmentNote:
 
             found = loaded_fingerprint()
             if found != self._last:
-                self._emit(EnvironmentSeen(run, observe_environment()))
                 self._last = found
+                self._write(run, observe_environment())
         except Exception:
             self._works = False
             _log.exception("the environment could not be observed")
+
+    def _write(self, run: int, environment: Environment) -> None:
+        if environment != self._written:  # not every import brings a distribution with it
+            self._emit(EnvironmentSeen(run, environment))
+            self._written = environment

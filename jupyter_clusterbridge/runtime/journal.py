@@ -1,4 +1,7 @@
-"""The journal: an append-only log of one kernel, and the dense evidence beside it."""
+"""The journal: an append-only log of one kernel, and the dense evidence beside it.
+
+Readers see whole events; what stands on disk is shorter, see :mod:`jupyter_clusterbridge.runtime.journal_lines`.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,11 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from jupyter_clusterbridge.model.canonical import canonical_json
-from jupyter_clusterbridge.model.codec import check_schema, from_json, to_json
+from jupyter_clusterbridge.model.codec import Json, check_schema, from_json, to_json
 from jupyter_clusterbridge.model.errors import DocumentInvalid, JournalUnreadable
 from jupyter_clusterbridge.model.events import EVENTS, JOURNAL_SCHEMA, Event, KernelStart
 from jupyter_clusterbridge.model.evidence import MAGIC, ROW, Row
+from jupyter_clusterbridge.runtime.journal_lines import LineReader, LineWriter
 
 FOLDER = ".clusterbridge"
 _STEPS_BUFFER = 256
@@ -71,21 +75,23 @@ class JournalWriter:
         self._steps: BinaryIO | None = None
         self._events: BinaryIO | None = None
         self._closed = False
+        self._lines = LineWriter()
         self.failed = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._events = _open_events(path)
+            self._events, lines = _open_events(path)
+            self._lines = LineWriter(lines)
         except OSError as error:
             self._fail(error)
 
     def write(self, event: Event) -> None:
         """Append one event and flush it."""
-        line = canonical_json({"event": event.EVENT, **cast("dict[str, object]", to_json(event))}) + b"\n"
+        whole = {"event": event.EVENT, **cast("dict[str, Json]", to_json(event))}
         with self._lock:
             if self._events is None:
                 return
             try:
-                _write_all(self._events, line)
+                _write_all(self._events, canonical_json(self._lines.compact(whole)) + b"\n")
             except OSError as error:
                 self._fail(error)
 
@@ -130,13 +136,14 @@ class JournalWriter:
         self._on_failure(error)
 
 
-def _open_events(path: Path) -> BinaryIO:
-    """Open for appending; what a kill has torn off is cut, or the next line would be joined to it."""
+def _open_events(path: Path) -> tuple[BinaryIO, int]:
+    """Open for appending and count the lines; what a kill has torn off is cut, or the next line would join it."""
     handle = path.open("ab", buffering=0)
-    if handle.tell():
-        content = path.read_bytes()
-        handle.truncate(content.rfind(b"\n") + 1)
-    return handle
+    if not handle.tell():
+        return handle, 0
+    content = path.read_bytes()
+    handle.truncate(content.rfind(b"\n") + 1)
+    return handle, content.count(b"\n")
 
 
 def _open_steps(path: Path) -> BinaryIO:
@@ -171,9 +178,10 @@ def read_journal(path: Path) -> Journal:
     lines = content.split(b"\n")
     torn = lines.pop() != b""
     events: list[Event] = []
+    reader = LineReader()
     for number, line in enumerate(lines, start=1):
         try:
-            events.append(_event(line, f"{path.name}, line {number}"))
+            events.append(_event(line, reader, f"{path.name}, line {number}"))
         except DocumentInvalid as error:
             raise JournalUnreadable(f"{path}: line {number} was not written by ClusterBridge ({error})") from None
     if not events or not isinstance(events[0], KernelStart):
@@ -181,7 +189,7 @@ def read_journal(path: Path) -> Journal:
     return Journal(path, tuple(events), torn)
 
 
-def _event(line: bytes, where: str) -> Event:
+def _event(line: bytes, reader: LineReader, where: str) -> Event:
     try:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -190,7 +198,8 @@ def _event(line: bytes, where: str) -> Event:
         raise DocumentInvalid(f"{where}: no event of ours")
     if data["event"] == KernelStart.EVENT:
         check_schema(JOURNAL_SCHEMA, data.get("schema"), where)
-    return cast(Event, from_json(cast("type[object]", EVENTS[data["event"]]), data, where))
+    kind = cast("type[object]", EVENTS[data["event"]])
+    return cast(Event, from_json(kind, reader.expand(data, where), where))
 
 
 def read_journals(notebook: Path) -> tuple[Journal, ...]:

@@ -18,7 +18,7 @@ from jupyter_clusterbridge.model.codec import from_json, to_json
 from jupyter_clusterbridge.model.engine import EngineReport
 from jupyter_clusterbridge.model.environment import Environment
 from jupyter_clusterbridge.model.errors import ERRORS
-from jupyter_clusterbridge.model.events import EVENTS
+from jupyter_clusterbridge.model.events import EVENTS, JOURNAL_SCHEMA
 from jupyter_clusterbridge.model.findings import LintReport
 from jupyter_clusterbridge.model.lock import Lock
 from jupyter_clusterbridge.model.record import RunRecord
@@ -84,7 +84,7 @@ def test_any_document_survives_writing_and_reading(name: str, data: st.DataObjec
 def test_any_line_of_a_journal_keeps_to_its_schema(event: type, data: st.DataObject, repository: Path) -> None:
     plain = {"event": event.EVENT, **to_json(data.draw(st.from_type(event)))}  # type: ignore[attr-defined,dict-item]
     if event.EVENT == "kernel_start":  # type: ignore[attr-defined]
-        plain["schema"] = "clusterbridge/journal/1"
+        plain["schema"] = JOURNAL_SCHEMA
     line = json.loads(canonical_json(plain))
     jsonschema.validate(line, schema_of("journal", repository), cls=jsonschema.Draft202012Validator)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -9,10 +10,22 @@ import sys
 import threading
 from pathlib import Path
 
+import jsonschema
 import pytest
 
+from jupyter_clusterbridge.model.environment import Distribution, Environment
 from jupyter_clusterbridge.model.errors import DocumentTooNew, JournalUnreadable
-from jupyter_clusterbridge.model.events import CellEnd, CellStart, Event, FileWrite, KernelEnd, KernelStart
+from jupyter_clusterbridge.model.events import (
+    CellEnd,
+    CellStart,
+    EnvironmentSeen,
+    Event,
+    FileRead,
+    FileWrite,
+    KernelEnd,
+    KernelStart,
+    Listing,
+)
 from jupyter_clusterbridge.model.evidence import Row, RowKind, read_rows
 from jupyter_clusterbridge.runtime.journal import (
     JournalWriter,
@@ -115,14 +128,14 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 
 def test_a_newer_journal_is_refused_as_such(tmp_path: Path) -> None:
     path = write(tmp_path / "k.jsonl", START)
-    path.write_bytes(path.read_bytes().replace(b"clusterbridge/journal/1", b"clusterbridge/journal/2"))
+    path.write_bytes(path.read_bytes().replace(b"clusterbridge/journal/2", b"clusterbridge/journal/3"))
     with pytest.raises(DocumentTooNew, match="newer version"):
         read_journal(path)
 
 
 def test_a_newer_journal_with_events_unknown_here_is_refused_as_newer(tmp_path: Path) -> None:
     path = write(tmp_path / "k.jsonl", START)
-    newer = path.read_bytes().replace(b"clusterbridge/journal/1", b"clusterbridge/journal/2")
+    newer = path.read_bytes().replace(b"clusterbridge/journal/2", b"clusterbridge/journal/3")
     path.write_bytes(newer + b'{"event":"dream"}\n')
     with pytest.raises(DocumentTooNew):
         read_journal(path)
@@ -301,3 +314,83 @@ def test_journals_lie_elsewhere_when_the_folder_cannot_be_written(monkeypatch: p
     monkeypatch.setenv("CLUSTERBRIDGE_HOME", "/somewhere")
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert journal_folder(Path("/proc/n.ipynb")) == Path("/somewhere/n")
+
+
+def environment(**versions: str) -> Environment:
+    loaded = tuple(Distribution(name, version) for name, version in sorted(versions.items()))
+    return Environment("3.11.7", distributions=loaded)
+
+
+REPEATED: list[Event] = [
+    START,
+    CellStart(1, "a", LONG := "x = 1  # " + "long " * 40, "2026"),
+    EnvironmentSeen(1, environment(numpy="1", pandas="2", torch="3")),
+    FileRead(1, "data.csv", 10, "sha256:1"),
+    FileWrite(1, "out.csv"),
+    Listing(1, "data", 2, "sha256:2", "sha256:3"),
+    CellStart(2, "a", LONG, "2026"),
+    EnvironmentSeen(2, environment(numpy="1", pandas="2.1", xgboost="4")),
+    FileRead(2, "data.csv", 10, "sha256:1"),
+    FileRead(2, "data.csv", 11, "sha256:4"),
+    FileWrite(2, "out.csv"),
+    Listing(2, "data", 2, "sha256:2", "sha256:3"),
+    CellStart(3, "b", LONG, "2026"),
+    EnvironmentSeen(3, environment()),
+    FileRead(3, "data.csv", 11, "sha256:4"),
+    FileRead(3, "data.csv", 10, "sha256:1"),
+]
+
+
+def test_what_stood_before_is_named_and_read_back_whole(tmp_path: Path) -> None:
+    path = write(tmp_path / "k.jsonl", *REPEATED)
+    assert list(read_journal(path).events) == REPEATED
+    content = path.read_bytes()
+    assert content.count(LONG.encode()) == 1
+    assert content.count(b"data.csv") == 2
+    assert content.count(b'"numpy"') == 1 + 1  # once as gone
+
+
+def test_each_line_that_names_another_keeps_to_the_schema(tmp_path: Path, repository: Path) -> None:
+    schema = json.loads((repository / "docs" / "schemas" / "journal.json").read_bytes())
+    for line in write(tmp_path / "k.jsonl", *REPEATED).read_bytes().splitlines():
+        jsonschema.validate(json.loads(line), schema, cls=jsonschema.Draft202012Validator)
+
+
+@pytest.mark.parametrize("cut", range(1, len(REPEATED)))
+def test_a_journal_that_goes_on_after_a_kill_names_nothing_that_was_lost(cut: int, tmp_path: Path) -> None:
+    path = write(tmp_path / "k.jsonl", *REPEATED[:cut])
+    path.write_bytes(path.read_bytes() + b'{"event":"file_re')
+    write(path, *REPEATED[cut:])
+    assert list(read_journal(path).events) == REPEATED
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"event":"cell_start","run":1,"cell_id":null,"at":"2026","source_digest":"sha256:0"}',
+        b'{"event":"cell_start","run":1,"cell_id":null,"at":"2026"}',
+        b'{"event":"file_read","run":1,"again":1}',
+        b'{"event":"file_read","run":1,"again":2}',
+        b'{"event":"file_read","run":1,"again":0}',
+        b'{"event":"listing","run":1,"again":"x"}',
+    ],
+)
+def test_a_line_that_names_what_never_stood_there_is_refused(line: bytes, tmp_path: Path) -> None:
+    path = write(tmp_path / "k.jsonl", START)
+    path.write_bytes(path.read_bytes() + line + b"\n")
+    with pytest.raises(JournalUnreadable, match="line 2"):
+        read_journal(path)
+
+
+def test_a_journal_of_the_first_version_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "old.jsonl"
+    path.write_bytes(
+        b'{"event":"kernel_start","schema":"clusterbridge/journal/1","kernel_id":"k","role":"notebook",'
+        b'"python":"3.11.7","at":"2026"}\n'
+        b'{"at":"2026","cell_id":"a","deleted_cells":[],"event":"cell_start","rng":{},"run":1,"source":"x = 1"}\n'
+        b'{"event":"environment","run":1,"environment":{"schema":"clusterbridge/environment/1","python":"3.11.7"}}\n'
+    )
+    assert list(read_journal(path).events[1:]) == [
+        CellStart(1, "a", "x = 1", "2026"),
+        EnvironmentSeen(1, Environment("3.11.7")),
+    ]
