@@ -13,7 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from jupyter_clusterbridge.lint.runner import all_rules, lint_notebook
+from jupyter_clusterbridge.lint.registry import all_rules
+from jupyter_clusterbridge.lint.runner import lint_notebook
 from jupyter_clusterbridge.model.notebook import read_notebook
 from jupyter_clusterbridge.runtime.source import parse_cell
 

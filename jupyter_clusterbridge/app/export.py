@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jupyter_clusterbridge.app.baseline import clean_replay
+from jupyter_clusterbridge.app.lint import findings_of
 from jupyter_clusterbridge.export.baseline import Baseline
 from jupyter_clusterbridge.export.bundle import BundleInput, write_bundle
 from jupyter_clusterbridge.export.notebook import read_raw
@@ -19,7 +20,6 @@ from jupyter_clusterbridge.export.parameters import apply_values, read_parameter
 from jupyter_clusterbridge.export.project import ProjectFinder
 from jupyter_clusterbridge.export.target import check_engines, check_target
 from jupyter_clusterbridge.export.unattended import check_unattended
-from jupyter_clusterbridge.lint.runner import lint_notebook
 from jupyter_clusterbridge.model.bundle import BundleManifest
 from jupyter_clusterbridge.model.environment import Environment
 from jupyter_clusterbridge.model.errors import KernelNotFound
@@ -100,7 +100,7 @@ def export_notebook(request: ExportRequest, progress: Progress = _quiet) -> Expo
     check_unattended(notebook)
     check_target(request.output)
     journals = read_journals(notebook.path)
-    findings = lint_notebook(notebook)
+    findings = findings_of(notebook)
     report = check_notebook(notebook, journals)
     with tempfile.TemporaryDirectory(prefix="clusterbridge-") as scratch:
         evidence = _evidence(notebook, journals, report, Path(scratch))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jupyter_clusterbridge.model.bundle import BundleManifest
 from jupyter_clusterbridge.model.canonical import short
-from jupyter_clusterbridge.model.findings import Finding, Severity
+from jupyter_clusterbridge.model.findings import Finding, LintReport, Severity
 from jupyter_clusterbridge.model.state import CellState, CheckReport
 from jupyter_clusterbridge.model.verdict import Comparison
 
@@ -30,6 +30,17 @@ def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
     yield count_findings(findings)
 
 
+def lint_lines(report: LintReport) -> Iterator[str]:
+    """A lint report: the findings, and what was or can be fixed."""
+    lines = list(finding_lines(report.findings))
+    yield from lines[:-1]
+    if report.fixed is not None:
+        yield f"Fixed: {report.fixed}. Left: {lines[-1][:1].lower()}{lines[-1][1:]}"
+        return
+    fixable = sum(finding.fix is not None for finding in report.findings)
+    yield f"{lines[-1]} With --fix: {fixable} fewer." if fixable else lines[-1]
+
+
 def count_findings(findings: Sequence[Finding]) -> str:
     """The closing line of a list of findings."""
     if not findings:
@@ -43,6 +54,8 @@ def count_findings(findings: Sequence[Finding]) -> str:
 
 
 def _place(finding: Finding) -> str:
+    if finding.file_line is not None:
+        return f"{finding.path}:{finding.file_line}"
     parts = [finding.path]
     if finding.cell_index is not None:
         parts.append(f"cell {finding.cell_index}")

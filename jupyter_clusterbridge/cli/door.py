@@ -13,7 +13,7 @@ from typing import NoReturn
 import click
 
 from jupyter_clusterbridge.model.codec import to_json
-from jupyter_clusterbridge.model.errors import ClusterBridgeError, DiskFull
+from jupyter_clusterbridge.model.errors import ERRORS, ClusterBridgeError, DiskFull
 from jupyter_clusterbridge.model.run import RunStatus
 
 format_option = click.option(
@@ -25,7 +25,7 @@ format_option = click.option(
     help="How to print the result.",
 )
 
-_SHARED_CODES = "2 bad usage; 9 to 29 one code for each failure, see docs/exit-codes.md"
+_SHARED_CODES = f"2 bad usage; 9 to {ERRORS[-1].exit_code} one code for each failure, see docs/exit-codes.md"
 
 
 def exit_codes(*codes: str) -> str:

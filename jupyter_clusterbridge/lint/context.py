@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from jupyter_clusterbridge.lint.comments import LINE_FORM, IgnoreComment, ignore_comments
 from jupyter_clusterbridge.lint.flow import called_functions
 from jupyter_clusterbridge.lint.scope import KNOWN_NAMES, FunctionNames, NameRead, Scope, import_aliases
 from jupyter_clusterbridge.model.notebook import Cell, Notebook
 from jupyter_clusterbridge.runtime.source import Magic, ParsedCell, parse_cell
 
-_IGNORE = re.compile(r"#\s*clusterbridge:\s*ignore\[([A-Za-z0-9,\s]+)\]")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
@@ -50,16 +50,18 @@ class CellContext:
         return self.parsed.magics
 
     @functools.cached_property
-    def ignored(self) -> dict[int, frozenset[str]]:
-        """Codes silenced by ``# clusterbridge: ignore[...]``, by line from 1."""
-        if "clusterbridge:" not in self.cell.source:
-            return {}
-        found: dict[int, frozenset[str]] = {}
-        for number, line in enumerate(self.cell.source.split("\n"), start=1):
-            match = _IGNORE.search(line)
-            if match:
-                found[number] = frozenset(code.strip().upper() for code in match[1].split(","))
-        return found
+    def comments(self) -> tuple[IgnoreComment, ...]:
+        """The comments that silence rules."""
+        return ignore_comments(self.cell.source)
+
+    def silences(self, code: str, first: int, last: int) -> bool:
+        """Whether a comment on one of these lines, or one for the whole file, silences a rule."""
+        if any(code.startswith(beginning) for beginning in self.notebook.ignored):
+            return True
+        return any(
+            first <= comment.line <= last and comment.form == LINE_FORM and code.startswith(comment.codes)
+            for comment in self.comments
+        )
 
     def resolve(self, node: ast.AST) -> str | None:
         """The qualified name of a name or a chain of attributes, as far as imports tell.
@@ -144,6 +146,12 @@ class NotebookContext:
     def source(self) -> str:
         """The sources of all code cells in one text, for a quick look whether a word occurs at all."""
         return "\n".join(cell.cell.source for cell in self.cells)
+
+    @functools.cached_property
+    def ignored(self) -> frozenset[str]:
+        """Codes that comments silence for the whole file, or beginnings of codes."""
+        comments = (comment for cell in self.cells for comment in cell.comments if comment.for_file)
+        return frozenset(code for comment in comments for code in comment.codes)
 
     @functools.cached_property
     def called_functions(self) -> frozenset[str]:

@@ -114,7 +114,7 @@ class Rule:
             Whether the finding was added, for rules that report a cause once.
         """
         first, last = _lines(where)
-        if any(self.code in cell.ignored.get(line, ()) for line in range(first or 1, (last or 1) + 1)):
+        if cell.silences(self.code, first or 1, last or 1):
             return False
         self.findings.append(
             Finding(

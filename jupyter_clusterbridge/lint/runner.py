@@ -1,45 +1,21 @@
-"""Finds the rules and runs them over a notebook."""
+"""Runs rules over a notebook."""
 
 from __future__ import annotations
 
 import ast
-import functools
-import importlib
-import inspect
-import pkgutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from jupyter_clusterbridge.lint import rules as rules_package
 from jupyter_clusterbridge.lint.bindings import Handler
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
-from jupyter_clusterbridge.lint.dispatch import CallDispatch, check_declaration, with_place
+from jupyter_clusterbridge.lint.dispatch import CallDispatch, with_place
 from jupyter_clusterbridge.lint.magics import note_magic
+from jupyter_clusterbridge.lint.registry import all_rules
 from jupyter_clusterbridge.lint.rule import Rule, page_of
 from jupyter_clusterbridge.lint.walk import walk_cell
 from jupyter_clusterbridge.model.errors import ClusterBridgeError
 from jupyter_clusterbridge.model.findings import Finding
 from jupyter_clusterbridge.model.notebook import Notebook
-
-
-@functools.cache
-def all_rules() -> tuple[type[Rule], ...]:
-    """Every rule in ``lint/rules/``, by code.
-
-    Raises:
-        RuntimeError: two rules have one code, or one says in part only which calls it wants.
-    """
-    found: dict[str, type[Rule]] = {}
-    for module_info in pkgutil.iter_modules(rules_package.__path__):
-        module = importlib.import_module(f"{rules_package.__name__}.{module_info.name}")
-        for _, member in inspect.getmembers(module, inspect.isclass):
-            if issubclass(member, Rule) and member is not Rule and member.__module__ == module.__name__:
-                if member.code in found:
-                    raise RuntimeError(f"two rules have the code {member.code}")
-                check_declaration(member)
-                found[member.code] = member
-    return tuple(found[code] for code in sorted(found))
-
 
 _visits: dict[type[Rule], tuple[tuple[type[ast.AST], str], ...]] = {}
 
@@ -69,14 +45,14 @@ def _handlers(rules: Sequence[Rule]) -> dict[type[ast.AST], list[Handler]]:
     return handlers
 
 
-def lint_notebook(notebook: Notebook) -> tuple[Finding, ...]:
-    """Run every rule over a notebook that was read.
+def lint_notebook(notebook: Notebook, chosen: Sequence[type[Rule]] | None = None) -> tuple[Finding, ...]:
+    """Run rules over a notebook that was read; every rule unless some are chosen.
 
     Returns:
         The findings in the order of the cells, the lines and the codes.
     """
     context = NotebookContext.of(notebook)
-    rules = [rule(context) for rule in with_place(all_rules(), context.source)]
+    rules = [rule(context) for rule in with_place(all_rules() if chosen is None else chosen, context.source)]
     alive, dead = _handlers(rules), _handlers([rule for rule in rules if rule.in_dead_code])
     begin = [rule.begin_cell for rule in rules if _overrides(rule, "begin_cell")]
     magic_handlers = [rule.visit_magic for rule in rules if _overrides(rule, "visit_magic")]

@@ -166,6 +166,13 @@ class ResourceInvalid(ClusterBridgeError):
     hint = "Write sizes as 512m or 4g and durations as 90s, 30m or 6h."
 
 
+class ConfigInvalid(ClusterBridgeError):
+    """A setting in pyproject.toml or an option names what does not exist, or cannot be read."""
+
+    exit_code = 30
+    hint = "Settings stand under [tool.clusterbridge.lint]; the codes of the rules in docs/rules/README.md."
+
+
 ERRORS: tuple[type[ClusterBridgeError], ...] = tuple(
     sorted(ClusterBridgeError.__subclasses__(), key=lambda error: error.exit_code)
 )

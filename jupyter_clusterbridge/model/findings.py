@@ -67,6 +67,8 @@ class Finding:
     remedy: str
     fix: Fix | None = field(default=None, metadata={"omit_none": True})
     """Only where one is safe: the notebook does the same as before, or is strictly more deterministic."""
+    file_line: int | None = field(default=None, metadata={"omit_none": True})
+    """Line of the file as it lies on disk, from 1, where that was asked for."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,17 @@ class LintReport:
     SCHEMA: ClassVar[str] = "clusterbridge/lint/1"
 
     findings: tuple[Finding, ...] = ()
+    files: int | None = field(default=None, metadata={"omit_none": True})
+    """How many files were looked at."""
+    fixed: int | None = field(default=None, metadata={"omit_none": True})
+    """Where fixes were asked for: how many fixes were made; the findings are what is left."""
 
     @property
     def has_errors(self) -> bool:
         """Whether any finding is of error level."""
-        return any(finding.severity is Severity.ERROR for finding in self.findings)
+        return self.reaches(Severity.ERROR)
+
+    def reaches(self, level: Severity) -> bool:
+        """Whether any finding is of a level or of a worse one."""
+        order = list(Severity)
+        return any(order.index(finding.severity) <= order.index(level) for finding in self.findings)

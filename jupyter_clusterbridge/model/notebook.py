@@ -66,16 +66,33 @@ def read_json(path: Path) -> object:
     Raises:
         NotebookUnreadable: the file is missing, no regular file, unreadable or no JSON.
     """
+    return parse_json(read_content(path), path)
+
+
+def read_content(path: Path) -> bytes:
+    """The bytes of a file.
+
+    Raises:
+        NotebookUnreadable: the file is missing, no regular file or unreadable.
+    """
     try:
         if path.exists() and not path.is_file() and not path.is_dir():  # a pipe would let us wait for ever
             raise NotebookUnreadable(f"{path}: is no regular file", hint="Name a notebook file.")
-        return json.loads(path.read_bytes())
+        return path.read_bytes()
     except FileNotFoundError:
         raise NotebookUnreadable(f"{path}: there is no such file", hint="Check the path.") from None
     except IsADirectoryError:
         raise NotebookUnreadable(f"{path}: is a folder", hint="Name a notebook file.") from None
     except OSError as error:
         raise NotebookUnreadable(f"{path}: cannot be read ({error.strerror})") from None
+    except ValueError as error:  # a null byte in the path
+        raise NotebookUnreadable(f"{path!s}: cannot be read ({error})") from None
+
+
+def parse_json(content: bytes, path: Path) -> object:
+    """The parsed content of a notebook file, whatever it is; raises NotebookUnreadable where it is no JSON."""
+    try:
+        return json.loads(content)
     except (ValueError, RecursionError) as error:
         raise NotebookUnreadable(f"{path}: is not valid JSON ({error})") from None
 
@@ -130,7 +147,7 @@ def _cell(cell: object, index: int, path: Path) -> Cell:
     outputs = cell.get("outputs")
     cell_id = cell.get("id")
     return Cell(
-        id=cell_id if isinstance(cell_id, str) and cell_id else _stand_in_id(index, source),
+        id=cell_id if isinstance(cell_id, str) and cell_id else stand_in_id(index, source),
         index=index,
         kind=cell["cell_type"],
         source=source,
@@ -140,6 +157,7 @@ def _cell(cell: object, index: int, path: Path) -> Cell:
     )
 
 
-def _stand_in_id(index: int, source: str) -> str:
+def stand_in_id(index: int, source: str) -> str:
+    """A stable id for a cell whose file gives none, made from place and source."""
     digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"cell-{index}-{digest}"

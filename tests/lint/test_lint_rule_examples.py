@@ -9,8 +9,8 @@ import pytest
 from lint_kit import Lint, split_cells
 
 from jupyter_clusterbridge.app.lint import lint_notebooks
+from jupyter_clusterbridge.lint.registry import all_rules
 from jupyter_clusterbridge.lint.rule import MARK, SECTIONS, Rule, page_of
-from jupyter_clusterbridge.lint.runner import all_rules
 
 RULES = all_rules()
 IN_CELLS = [rule for rule in RULES if rule.code != "CB001"]

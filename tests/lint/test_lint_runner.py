@@ -12,7 +12,8 @@ from lint_kit import Lint, notebook_of
 
 from jupyter_clusterbridge.app.lint import lint_notebooks
 from jupyter_clusterbridge.lint import rules as rules_package
-from jupyter_clusterbridge.lint.runner import all_rules, lint_notebook
+from jupyter_clusterbridge.lint.registry import all_rules
+from jupyter_clusterbridge.lint.runner import lint_notebook
 from jupyter_clusterbridge.model.findings import Severity
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from lint_kit import notebook_of
 
+from jupyter_clusterbridge.lint.registry import all_rules
 from jupyter_clusterbridge.lint.rule import MARK, Rule, page_of
-from jupyter_clusterbridge.lint.runner import all_rules, lint_notebook
+from jupyter_clusterbridge.lint.runner import lint_notebook
 from jupyter_clusterbridge.model.canonical import pretty_json
 from jupyter_clusterbridge.model.codec import to_json
 from jupyter_clusterbridge.model.findings import LintReport

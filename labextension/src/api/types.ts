@@ -82,6 +82,7 @@ export interface IFinding {
   message: string;
   remedy: string;
   fix?: IFix | null;
+  file_line?: number | null;
 }
 
 /** A change of one cell that removes a finding and is safe to make unseen. */
@@ -103,6 +104,8 @@ export interface IIntervention {
 export interface ILintReport {
   schema: 'clusterbridge/lint/1';
   findings: IFinding[];
+  files?: number | null;
+  fixed?: number | null;
 }
 
 /** Why a cell is not current or not safe to rerun. */

@@ -1,0 +1,1 @@
+"""Reports in the forms that other tools read, one form a file."""
