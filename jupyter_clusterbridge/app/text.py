@@ -9,8 +9,9 @@ from pathlib import Path
 from jupyter_clusterbridge.model.bundle import BundleManifest
 from jupyter_clusterbridge.model.canonical import short
 from jupyter_clusterbridge.model.findings import Finding, LintReport, Severity
-from jupyter_clusterbridge.model.state import CellState, CheckReport
+from jupyter_clusterbridge.model.state import CellReport, CellState, CheckReport
 from jupyter_clusterbridge.model.verdict import Comparison
+from jupyter_clusterbridge.recorder.reasons import listed, sentences
 
 
 def counted(number: int, word: str) -> str:
@@ -77,15 +78,18 @@ def check_lines(report: CheckReport, *, unsafe: bool = True) -> Iterator[str]:
         return
     current = sum(cell.state is CellState.CURRENT for cell in report.cells)
     yield f"{current} of {len(report.cells)} code cells are as a clean run would leave them."
-    for cell in report.cells:
-        if cell.state is CellState.CURRENT and not (cell.unsafe_to_rerun and unsafe):
-            continue
-        if cell.state is CellState.NEVER_RUN:
-            continue
-        mark = ", unsafe to rerun" if cell.unsafe_to_rerun else ""
-        yield f"cell {cell.cell_index}: {cell.state.value.replace('_', ' ')}{mark}"
-        yield from (f"    {reason.message}" for reason in cell.reasons)
-    yield from _never_run(report)
+    told = [
+        cell
+        for cell in report.cells
+        if cell.state in (CellState.DIVERGED, CellState.EDITED) or (cell.unsafe_to_rerun and unsafe)
+    ]
+    for lines, group in itertools.groupby(told, key=_cell_lines):
+        yield f"{_numbered([cell.cell_index for cell in group])}: {lines[0]}"
+        yield from (f"    {line}" for line in lines[1:])
+    never = [cell.cell_index for cell in report.cells if cell.state is CellState.NEVER_RUN]
+    if never:
+        yield f"{_numbered(never, [cell.cell_index for cell in report.cells])}: never run"
+    yield from _untracked(report)
     for intervention in report.interventions:
         if not unsafe and intervention.remedy.startswith("nothing to do"):
             continue
@@ -93,16 +97,38 @@ def check_lines(report: CheckReport, *, unsafe: bool = True) -> Iterator[str]:
         yield f"    {intervention.remedy}"
 
 
-def _never_run(report: CheckReport) -> Iterator[str]:
-    """The cells that never ran, neighbours together."""
-    runs = itertools.groupby(report.cells, key=lambda cell: cell.state is CellState.NEVER_RUN)
+def _cell_lines(cell: CellReport) -> tuple[str, ...]:
+    """State of a cell, then each cause once, and after those that share it the remedy."""
+    state = "current" if cell.state is CellState.NOT_TRACKED else cell.state.value.replace("_", " ")
+    lines = [state + (", unsafe to rerun" if cell.unsafe_to_rerun else "")]
+    for remedy, group in itertools.groupby(cell.reasons, key=lambda reason: reason.remedy):
+        lines.extend(sentences(group))
+        lines.extend([f"-> {remedy}"] if remedy else [])
+    return tuple(lines)
+
+
+def _untracked(report: CheckReport) -> Iterator[str]:
+    """What could not be followed, once for all cells."""
+    found = sorted({location for cell in report.cells for location in cell.untracked})
+    if not found:
+        return
+    cells = [cell.cell_index for cell in report.cells if cell.untracked]
+    yield f"not tracked: {listed(found)}, too large to be compared in the time that a cell may cost"
+    yield f"    whether {_numbered(cells)} found what a clean run gives is not known"
+
+
+def _numbered(numbers: Sequence[int], every: Sequence[int] | None = None) -> str:
+    """Numbers of cells, neighbours together.
+
+    >>> _numbered([3]), _numbered([1, 2, 3, 7])
+    ('cell 3', 'cells 1 to 3, 7')
+    """
+    order = {number: place for place, number in enumerate(every or range(numbers[-1] + 1))}
     parts: list[str] = []
-    for never, group in runs:
-        if never:
-            first, *rest = (cell.cell_index for cell in group)
-            parts.append(f"{first} to {rest[-1]}" if rest else str(first))
-    if parts:
-        yield f"{'cell' if parts[0].isdigit() and len(parts) == 1 else 'cells'} {', '.join(parts)}: never run"
+    for _, group in itertools.groupby(enumerate(numbers), key=lambda pair: order[pair[1]] - pair[0]):
+        first, *rest = (number for _, number in group)
+        parts.append(f"{first} to {rest[-1]}" if rest else str(first))
+    return f"{'cell' if len(numbers) == 1 else 'cells'} {', '.join(parts)}"
 
 
 def comparison_lines(comparison: Comparison) -> Iterator[str]:

@@ -15,6 +15,8 @@ class CellState(str, enum.Enum):
     CURRENT = "current"
     DIVERGED = "diverged"
     EDITED = "edited"
+    NOT_TRACKED = "not_tracked"
+    """As a clean run would leave it as far as was followed; something in it was too costly to follow."""
     NEVER_RUN = "never_run"
 
 
@@ -59,6 +61,9 @@ class Reason:
     cell_id: str | None
     """The other cell involved, if any."""
     message: str
+    """The cause in one sentence."""
+    remedy: str = ""
+    """What to do, one answer for all reasons of a cell; names the cells to run again, and in which order."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,8 @@ class CellReport:
     state: CellState
     unsafe_to_rerun: bool
     reasons: tuple[Reason, ...] = ()
+    untracked: tuple[str, ...] = ()
+    """Locations that it used and that were too costly to follow: whether they changed is not known."""
 
 
 @dataclass(frozen=True)

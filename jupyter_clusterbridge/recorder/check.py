@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 from jupyter_clusterbridge.model.notebook import Cell, Notebook
 from jupyter_clusterbridge.model.state import CellReport, CellState, CheckReport, Reason
 from jupyter_clusterbridge.recorder.interventions import find_interventions
+from jupyter_clusterbridge.recorder.matching import match_runs
 from jupyter_clusterbridge.recorder.names import analyse_cell
 from jupyter_clusterbridge.recorder.reasons import (
     ACCUMULATES,
@@ -14,12 +16,18 @@ from jupyter_clusterbridge.recorder.reasons import (
     UNSAFE,
     explain,
     explain_missing,
+    explain_stop,
     explain_unfinished,
     listed,
+    sentences,
 )
+from jupyter_clusterbridge.recorder.remedies import FROM_TOP, Remedies
 from jupyter_clusterbridge.recorder.replay import CellHistory, Replay
-from jupyter_clusterbridge.recorder.runs import Run, match_runs, read_kernels
+from jupyter_clusterbridge.recorder.runs import Kernel, Run, read_kernels
 from jupyter_clusterbridge.runtime.journal import Journal
+
+_MAY_RAISE = "raises-exception"
+"""Tag of a cell after which a run goes on although it fails."""
 
 
 def check_notebook(notebook: Notebook, journals: Sequence[Journal]) -> CheckReport:
@@ -37,12 +45,10 @@ def check_notebook(notebook: Notebook, journals: Sequence[Journal]) -> CheckRepo
     if not kernels:
         never = tuple(CellReport(cell.id, cell.index, CellState.NEVER_RUN, False) for cell in cells)
         return CheckReport(cells=never, recorded=False)
-    match_runs(cells, kernels)
-    replay = Replay(cells, kernels)
-    deleted = {cell_id for kernel in kernels for cell_id in kernel.deleted}
-    newest = kernels[-1].runs[-1]  # while it is open it may be the cell that asks
-    reports = tuple(_report(cells, history, deleted, newest) for history in replay.histories)
-    return CheckReport(cells=reports, interventions=find_interventions(cells, kernels, replay.histories, deleted))
+    pieces = match_runs(cells, kernels)
+    judge = _Judge(cells, kernels, Replay(cells, pieces, kernels))
+    interventions = find_interventions(cells, kernels, judge.replay.histories, judge.deleted)
+    return CheckReport(cells=judge.reports(), interventions=interventions)
 
 
 def unreachable_reasons(report: CheckReport) -> tuple[str, ...]:
@@ -67,46 +73,79 @@ def _is_passed_on(reason: Reason, diverged: set[str]) -> bool:
 
 
 def _sentences(index: int, reasons: Sequence[Reason]) -> list[str]:
-    """One sentence for each other cell that is named."""
-    groups: dict[str | None, list[Reason]] = {}
-    for reason in reasons:
-        groups.setdefault(reason.cell_id, []).append(reason)
-    sentences: list[str] = []
-    for first, *rest in groups.values():
-        also = f" (the same holds for {listed([f'{one.kind}:{one.name}' for one in rest])})" if rest else ""
-        sentences.append(f"cell {index}: {first.message}{also}")
-    return sentences
+    return [f"cell {index}: {sentence}" for sentence in sentences(reasons)]
 
 
-def _report(cells: Sequence[Cell], history: CellHistory, deleted: set[str], newest: Run) -> CellReport:
-    cell = cells[history.position]
+class _Judge:
+    """States of the cells of one notebook."""
+
+    def __init__(self, cells: Sequence[Cell], kernels: Sequence[Kernel], replay: Replay) -> None:
+        self.replay = replay
+        self.deleted = {cell_id for kernel in kernels for cell_id in kernel.deleted}
+        self._cells = cells
+        self._newest = kernels[-1].runs[-1]  # while it is open it may be the cell that asks
+        self._passed = {run.key for kernel in kernels for run in kernel.runs if run.complete}
+        self._remedies = Remedies(cells, replay)
+
+    def reports(self) -> tuple[CellReport, ...]:
+        """One report for each code cell, in file order."""
+        stop: Reason | None = None
+        out: list[CellReport] = []
+        for history in self.replay.histories:
+            out.append(self._report(history, stop))
+            if stop is None and self._is_end(history):
+                assert history.last is not None
+                stop = explain_stop(self._cells[history.position], history.last)
+        return tuple(out)
+
+    def _is_end(self, history: CellHistory) -> bool:
+        """Whether a clean run comes no further: the cell did not get through with what a clean run gives it."""
+        last, cell = history.last, self._cells[history.position]
+        if last is None or last.status not in ("exit", "error") or history.edited:
+            return False
+        if history.mismatches or history.missing or last.key in self._passed:
+            return False
+        return last.status == "exit" or _MAY_RAISE not in cell.tags
+
+    def _report(self, history: CellHistory, stop: Reason | None) -> CellReport:
+        cell = self._cells[history.position]
+        if history.last is None:
+            state = CellState.CURRENT if _is_empty(cell) else CellState.NEVER_RUN
+            return CellReport(cell.id, cell.index, state, False)
+        unsafe = sorted(history.mutates)
+        reasons = self._reasons(cell, history, history.last, stop)
+        if history.edited:
+            state = CellState.EDITED
+        elif reasons:
+            state = CellState.DIVERGED
+        else:
+            state = CellState.NOT_TRACKED if history.untracked else CellState.CURRENT
+        if unsafe:
+            reasons.append(self._unsafe(history.position, unsafe))
+        return CellReport(
+            cell.id, cell.index, state, bool(unsafe), tuple(reasons), tuple(sorted(history.untracked))
+        )
+
+    def _reasons(self, cell: Cell, history: CellHistory, last: Run, stop: Reason | None) -> list[Reason]:
+        found = [explain(self._cells, history, mismatch, self.deleted) for mismatch in history.mismatches]
+        found += [explain_missing(self._cells, location, made) for location, made in history.missing.items()]
+        if last.status == "interrupted" or (last.status == "open" and last is not self._newest):
+            found.append(explain_unfinished(cell, last.status))
+        if history.edited:
+            found.insert(0, Reason("source", "source", cell.id, "the cell was edited after its last run"))
+        if found:
+            remedy = self._remedies.current(history.position)
+            found = [dataclasses.replace(reason, remedy=remedy) for reason in found]
+        return found or ([stop] if stop is not None else [])
+
+    def _unsafe(self, position: int, locations: Sequence[str]) -> Reason:
+        kind, _, name = locations[0].partition(":")
+        them = "it" if len(locations) == 1 else "them"
+        remedy = self._remedies.again(position)
+        way = f"create {them} in this cell, or {remedy}" if remedy != FROM_TOP else f"create {them} in this cell"
+        return Reason(kind, name, None, f"{UNSAFE} changes {listed(locations)} once more", way)
+
+
+def _is_empty(cell: Cell) -> bool:
     names = analyse_cell(cell.source)
-    last = history.last
-    if last is None:
-        empty = not names.statements and not names.magics and not cell.source.strip(" \t\n#")
-        state = CellState.CURRENT if empty else CellState.NEVER_RUN
-        return CellReport(cell.id, cell.index, state, False)
-    unsafe = sorted(history.mutates)
-    reasons = [explain(cells, history, mismatch, deleted) for mismatch in history.mismatches]
-    reasons += [explain_missing(cells, location, version) for location, version in history.missing.items()]
-    if last.status == "interrupted" or (last.status == "open" and last is not newest):
-        reasons.append(explain_unfinished(cell, last.status, bool(unsafe)))
-    if last.key != names.key:
-        state = CellState.EDITED
-        message = "the cell was edited after its last run; run it again"
-        reasons.insert(0, Reason("source", "source", cell.id, message))
-    else:
-        state = CellState.DIVERGED if reasons else CellState.CURRENT
-    if unsafe:
-        reasons.append(_unsafe_reason(unsafe))
-    return CellReport(cell.id, cell.index, state, bool(unsafe), tuple(reasons))
-
-
-def _unsafe_reason(locations: Sequence[str]) -> Reason:
-    kind, _, name = locations[0].partition(":")
-    them = "it" if len(locations) == 1 else "them"
-    message = (
-        f"{UNSAFE} changes {listed(locations)} once more; create {them} in this cell,"
-        f" or run the cells that create {them} first"
-    )
-    return Reason(kind, name, None, message)
+    return not names.statements and not names.magics and not cell.source.strip(" \t\n#")

@@ -128,7 +128,7 @@ def _appended(runs: Sequence[Run]) -> list[str]:
 
 def _edits(cell: Cell, runs: Sequence[Run]) -> Iterator[Intervention]:
     for number, (before, after) in enumerate(itertools.pairwise(runs), start=1):
-        if before.key != after.key:
+        if before.key != after.key and before.piece == after.piece:
             what, remedy = describe_edit(before.source, after.source)
             message = f"cell {cell.index} changed {what} between runs {number} and {number + 1}"
             yield Intervention(InterventionKind.EDITED_RERUN, cell.id, message, remedy, after.at)

@@ -1,21 +1,24 @@
-"""Why a cell diverged, in one sentence that names the location, the other cell and the remedy."""
+"""Why a cell diverged, in one sentence that names the location and the other cell."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from jupyter_clusterbridge.model.notebook import Cell
 from jupyter_clusterbridge.model.state import Reason
 from jupyter_clusterbridge.recorder.names import analyse_cell
 from jupyter_clusterbridge.recorder.provenance import Version
 from jupyter_clusterbridge.recorder.replay import CellHistory, Mismatch
+from jupyter_clusterbridge.recorder.runs import Run
 
 UNSAFE = "running it again"
 """How the reason of a cell begins that is not safe to rerun."""
 ACCUMULATES = "which accumulates"
 PASSED_ON = "that had other inputs than in a clean run"
-_FROM_TOP = "restart the kernel and run all cells from the top"
+STOPS = "a clean run ends at"
+"""How the reason of a cell begins that a clean run never reaches."""
 _KINDS = {"env": "the variable", "file": "the file"}
+_SEVERAL = (("was ", "were "), ("is ", "are "), ("has ", "have "))
 
 
 def describe(location: str) -> str:
@@ -38,6 +41,33 @@ def listed(locations: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
+def sentences(reasons: Iterable[Reason]) -> list[str]:
+    """Each cause once, with all locations that it holds for.
+
+    >>> both = [Reason("name", n, "a", f"`{n}` was set by cell 4 below") for n in ("x", "y")]
+    >>> sentences(both)
+    ['`x` and `y` were set by cell 4 below']
+    """
+    groups: dict[str, list[str]] = {}
+    for reason in reasons:
+        location = f"{reason.kind}:{reason.name}"
+        what = describe(location)
+        begins = reason.message.startswith(what + " ")
+        rest = reason.message[len(what) :] if begins else reason.message
+        groups.setdefault(rest, []).extend([location] if begins else [])
+    return [_sentence(rest, locations) for rest, locations in groups.items()]
+
+
+def _sentence(rest: str, locations: Sequence[str]) -> str:
+    if not locations:
+        return rest
+    words = rest.removeprefix(" ")
+    for one, more in _SEVERAL:
+        if len(locations) > 1 and words.startswith(one):
+            words = more + words.removeprefix(one)
+    return f"{listed(locations)} {words}"
+
+
 def explain(cells: Sequence[Cell], history: CellHistory, mismatch: Mismatch, deleted: set[str]) -> Reason:
     """The reason for one mismatch."""
     kind, _, name = mismatch.location.partition(":")
@@ -48,19 +78,22 @@ def explain(cells: Sequence[Cell], history: CellHistory, mismatch: Mismatch, del
 def explain_missing(cells: Sequence[Cell], location: str, expected: Version) -> Reason:
     """The reason for a location that a failed run did not find."""
     kind, _, name = location.partition(":")
-    what = describe(location)
-    if expected.cell is None:
-        return Reason(kind, name, None, f"{what} did not exist when this cell ran; {_FROM_TOP}")
-    other = cells[expected.cell]
-    message = f"{what} did not exist when this cell ran; run cell {other.index}, which makes it, then this cell"
-    return Reason(kind, name, other.id, message)
+    other = cells[expected.cell] if expected.cell is not None else None
+    maker = f"; cell {other.index} makes it" if other is not None else ""
+    message = f"{describe(location)} did not exist when this cell ran{maker}"
+    return Reason(kind, name, other.id if other is not None else None, message)
 
 
-def explain_unfinished(cell: Cell, status: str, mutates: bool) -> Reason:
+def explain_unfinished(cell: Cell, status: str) -> Reason:
     """The reason of a cell whose last run did not come to its end."""
-    remedy = _FROM_TOP if mutates else "run it again"
-    message = f"its last run {_ended(status)}, and a clean run goes on to the end; {remedy}"
-    return Reason("cell", "run", cell.id, message)
+    return Reason("cell", "run", cell.id, f"its last run {_ended(status)}, and a clean run goes on to the end")
+
+
+def explain_stop(cell: Cell, run: Run) -> Reason:
+    """The reason of a cell below one at which a clean run ends."""
+    how = "ends with SystemExit" if run.status == "exit" else f"fails with {run.error or 'an error'}"
+    message = f"{STOPS} cell {cell.index}, which {how}, and never comes here"
+    return Reason("cell", "run", cell.id, message, f"repair cell {cell.index} or take it out")
 
 
 def _cause(cells: Sequence[Cell], position: int, mismatch: Mismatch, deleted: set[str]) -> tuple[str | None, str]:
@@ -69,44 +102,50 @@ def _cause(cells: Sequence[Cell], position: int, mismatch: Mismatch, deleted: se
     if actual.cell is None:
         lost = actual.run.cell_id if actual.run is not None else None
         gone = "was deleted" if lost in deleted else "is not in the saved file"
-        return lost, f"{what} was {verb} by a cell that {gone}; put that code back, or {_FROM_TOP}"
+        return lost, f"{what} was {verb} by a cell that {gone}; {_instead(cells, expected)}"
     other = cells[actual.cell]
     where = f"cell {other.index}"
     if actual.cell == position and (expected is None or expected.cell != position):
-        return other.id, _own(what, position, mismatch)
+        return other.id, _own(what, mismatch)
     if expected is None or expected.cell != actual.cell:
         side = "below" if actual.cell > position else "above"
-        return other.id, f"{what} was {verb} by {where} {side}; {_instead(cells, expected)}; {_FROM_TOP}"
+        return other.id, f"{what} was {verb} by {where} {side}; {_instead(cells, expected)}"
     return other.id, _same_producer(cells, what, where, actual, expected)
 
 
 def _instead(cells: Sequence[Cell], expected: Version | None) -> str:
     if expected is None or expected.cell is None:
-        return "a clean run would not have had it there"
+        return "a clean run would not have it there"
     return f"a clean run takes it from cell {cells[expected.cell].index}"
 
 
-def _own(what: str, position: int, mismatch: Mismatch) -> str:
+def _own(what: str, mismatch: Mismatch) -> str:
     run = mismatch.actual.run
     if run is not None and not run.complete:
-        return f"{what} had been changed by a run of this cell that {_ended(run.status)}; {_FROM_TOP}"
+        return f"{what} had been changed by a run of this cell that {_ended(run.status)}"
     times = _repeats(mismatch.actual)
     earlier = "an earlier run" if times == 1 else f"{times} earlier runs"
-    return f"{what} had been changed by {earlier} of this cell, and a clean run changes it once; {_FROM_TOP}"
+    return f"{what} had been changed by {earlier} of this cell, and a clean run changes it once"
 
 
 def _same_producer(cells: Sequence[Cell], what: str, where: str, actual: Version, expected: Version) -> str:
     assert actual.cell is not None
     run = actual.run
-    if run is not None and run.key != analyse_cell(cells[actual.cell].source).key:
-        return f"{what} came from {where} before it was edited; run {where} again, then this cell"
+    if run is not None and run.piece is None:
+        return f"{what} came from {where} before it was edited"
+    if run is not None and run.key != analyse_cell(cells[actual.cell].source).key and not _is_part(run, cells):
+        return f"{what} came from {where} before it was edited"
     if run is not None and not run.complete:
-        return f"{what} was left by a run of {where} that {_ended(run.status)}; run {where} again, then this cell"
-    times = _repeats(actual)
-    if times > _repeats(expected):
-        often = f"{what} was changed {times} times by {where}, {ACCUMULATES}"
-        return f"{often}; a clean run changes it once; {_FROM_TOP}"
-    return f"{what} came from a run of {where} {PASSED_ON}; {_FROM_TOP}"
+        return f"{what} was left by a run of {where} that {_ended(run.status)}"
+    times = _repeats(actual) - _repeats(expected) + 1
+    if times > 1:
+        return f"{what} was changed {times} times by {where}, {ACCUMULATES}; a clean run changes it once"
+    return f"{what} came from a run of {where} {PASSED_ON}"
+
+
+def _is_part(run: Run, cells: Sequence[Cell]) -> bool:
+    """Whether a run's statements are a part of its cell, which was merged from several."""
+    return run.cell is not None and run.source.strip() in cells[run.cell].source
 
 
 def _ended(status: str) -> str:

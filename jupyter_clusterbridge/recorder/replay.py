@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from jupyter_clusterbridge.model.notebook import Cell
 from jupyter_clusterbridge.recorder.names import analyse_cell
+from jupyter_clusterbridge.recorder.pieces import Piece
 from jupyter_clusterbridge.recorder.provenance import (
     Access,
     State,
@@ -40,6 +41,12 @@ class CellHistory:
     """What its last run accumulated."""
     missing: dict[str, Version] = field(default_factory=dict)
     """What its last run failed without and a clean run gives it."""
+    untracked: set[str] = field(default_factory=set)
+    """What it read or touched and nobody could follow."""
+    edited: bool = False
+    """Whether its text is another one than what ran last."""
+    made: set[str] = field(default_factory=set)
+    """What its pieces so far made anew."""
 
 
 class Replay:
@@ -47,11 +54,12 @@ class Replay:
 
     Args:
         cells: code cells of the saved file.
+        pieces: what they consist of.
         kernels: kernels with their runs, matched to the cells.
     """
 
-    def __init__(self, cells: Sequence[Cell], kernels: Sequence[Kernel]) -> None:
-        self._cells = cells
+    def __init__(self, cells: Sequence[Cell], pieces: Sequence[Piece], kernels: Sequence[Kernel]) -> None:
+        self.pieces = pieces
         self._by_key: dict[str, list[Run]] = {}
         for kernel in kernels:
             for run in kernel.runs:
@@ -59,51 +67,82 @@ class Replay:
                     self._by_key.setdefault(run.key, []).append(run)
         self._resets = {key: reset_streams(runs) for key, runs in self._by_key.items()}
         self.histories = [CellHistory(position) for position in range(len(cells))]
+        self._last: dict[int, Run] = {}
+        self._modules: list[set[str]] = []
+        self._find_last(kernels)
+        self.expected = self._clean_run()
+        self.final = State()
+        """What the newest kernel holds."""
+        for kernel in kernels:
+            self.final = self._kernel_run(kernel)
+
+    def _find_last(self, kernels: Sequence[Kernel]) -> None:
         for kernel in kernels:
             for run in kernel.runs:
                 if run.cell is not None:
                     self.histories[run.cell].last = run
-        self.expected = self._clean_run()
-        for kernel in kernels:
-            self._kernel_run(kernel)
+                if run.piece is not None:
+                    self._last[run.piece] = run
+        for history in self.histories:
+            last = history.last
+            history.edited = last is not None and (
+                last.piece is None
+                or last.key != self.pieces[last.piece].key
+                or not self._all_ran(history.position)
+            )
+
+    def _all_ran(self, position: int) -> bool:
+        return all(number in self._last for number, piece in enumerate(self.pieces) if piece.cell == position)
 
     def _clean_run(self) -> list[dict[str, Version]]:
-        """What each cell would find, by location."""
+        """What each piece would find, by location."""
         state = State()
         modules: set[str] = set()
         found: list[dict[str, Version]] = []
-        for position, cell in enumerate(self._cells):
-            names = analyse_cell(cell.source)
-            modules |= names.total.imports
+        for number, piece in enumerate(self.pieces):
+            modules |= analyse_cell(piece.source).total.imports
+            self._modules.append(set(modules))
             found.append(dict(state.versions))
-            apply(state, names, self._usual_access(names.key, cell, modules, state), position, None)
+            self.run_clean(number, state)
         return found
 
-    def _usual_access(self, key: str, cell: Cell, modules: set[str], state: State) -> Access:
-        """What a cell does in any of its whole runs; what its text says when it had none."""
-        runs = self._by_key.get(key)
+    def run_clean(self, number: int, state: State) -> None:
+        """Let a piece act on a state as it does in a clean run."""
+        piece = self.pieces[number]
+        apply(state, analyse_cell(piece.source), self.usual_access(number, state), piece.cell, None)
+
+    def usual_access(self, number: int, state: State) -> Access:
+        """What a piece does in any of its whole runs; what its text says when it had none."""
+        piece = self.pieces[number]
+        runs = self._by_key.get(piece.key)
         if not runs:
-            return static_access(analyse_cell(cell.source), modules)
+            return static_access(analyse_cell(piece.source), self._modules[number])
         out = Access()
         for run in runs:
-            access = run_access(run, self._resets[key], state)
+            access = run_access(run, self._resets[piece.key], state)
             out.reads |= access.reads
             out.writes |= access.writes
             out.mutates |= access.mutates
         return out
 
-    def _kernel_run(self, kernel: Kernel) -> None:
+    def _kernel_run(self, kernel: Kernel) -> State:
         state = State()
+        lost: set[str] = set()
         for run in kernel.runs:
             own = run_access(run, self._resets.get(run.key, set()), state)
-            expected = self.expected[run.cell] if run.cell is not None else {}
+            expected = self.expected[run.piece] if run.piece is not None else {}
             for location in own.reads & expected.keys():
                 # nobody recorded who made it: before recording began, or out of our sight
                 state.versions.setdefault(location, expected[location])
             looked = self._look_through(state, run, own)
-            if run.cell is not None and self.histories[run.cell].last is run:
+            if run.complete:
+                lost -= own.writes - own.mutates
+            lost |= run.untracked - own.writes
+            if run.piece is not None and self._last[run.piece] is run:
                 self._compare(state, run, own, looked)
+                self.histories[self.pieces[run.piece].cell].untracked |= lost & (own.reads | run.untracked)
             self._act(state, run, own, looked)
+        return state
 
     def _look_through(self, state: State, run: Run, access: Access) -> dict[str, Version | None]:
         """Locations that the same cell made before and does not accumulate: it finds what it found at first."""
@@ -125,17 +164,20 @@ class Replay:
 
     def _compare(self, state: State, run: Run, access: Access, looked: dict[str, Version | None]) -> None:
         assert run.cell is not None
+        assert run.piece is not None
         history = self.histories[run.cell]
-        history.mutates = {location for location in access.mutates if not location.startswith("rng:")}
+        history.mutates |= {one for one in access.mutates if not one.startswith("rng:")} - history.made
+        history.made |= access.writes - access.mutates
+        clean = self.expected[run.piece]
         for location in sorted(access.reads):
             actual = looked[location] if location in looked else state.versions.get(location)
-            expected = self.expected[run.cell].get(location)
+            expected = clean.get(location)
             if actual is not None and (expected is None or expected.term != actual.term):
                 history.mismatches.append(Mismatch(location, actual, expected))
         if run.status == "error":
             wanted = {f"name:{name}" for name in analyse_cell(run.source).total.reads}
-            for location in sorted(wanted & self.expected[run.cell].keys() - access.reads - access.writes):
-                history.missing[location] = self.expected[run.cell][location]
+            for location in sorted(wanted & clean.keys() - access.reads - access.writes):
+                history.missing[location] = clean[location]
 
     def _act(self, state: State, run: Run, own: Access, looked: dict[str, Version | None]) -> None:
         usual = {name for other in self._by_key.get(run.key, ()) for name in other.reads}

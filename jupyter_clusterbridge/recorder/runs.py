@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from jupyter_clusterbridge.model.events import CellEnd, CellStart, FileRead, FileWrite, InterventionSeen
-from jupyter_clusterbridge.model.notebook import Cell
 from jupyter_clusterbridge.model.state import Intervention
 from jupyter_clusterbridge.recorder.names import analyse_cell
 from jupyter_clusterbridge.runtime.journal import Journal
@@ -33,6 +32,12 @@ class Run:
     seen: list[Intervention] = field(default_factory=list)
     cell: int | None = None
     """Position among the code cells of the saved file; None when it is not there."""
+    piece: int | None = None
+    """Number of the piece of the saved file that it ran."""
+    untracked: set[str] = field(default_factory=set)
+    """Locations that were too costly to follow."""
+    outside: dict[str, str] = field(default_factory=dict)
+    """Locations that changed before it began while no cell ran, with what is known of who changed them."""
 
     @property
     def key(self) -> str:
@@ -115,39 +120,4 @@ def _add_event(run: Run, event: CellEnd | FileRead | FileWrite | InterventionSee
         run.reads.update(event.reads)
         run.writes.update(event.writes)
         run.mutates.update(event.mutates)
-
-
-def match_runs(cells: Sequence[Cell], kernels: Sequence[Kernel]) -> None:
-    """Set ``cell`` of every run: by id, else by source.
-
-    Front ends that keep no ids, or others than the file, leave runs that only their source can place: all runs of
-    such an id go to the cell whose source one of them had.
-    """
-    by_id = {cell.id: position for position, cell in enumerate(cells)}
-    runs = [run for kernel in kernels for run in kernel.runs]
-    for run in runs:
-        run.cell = by_id.get(run.cell_id) if run.cell_id is not None else None
-    taken = {run.cell for run in runs if run.cell is not None}
-    free: dict[str, list[int]] = {}
-    for position, cell in enumerate(cells):
-        if position not in taken:
-            free.setdefault(analyse_cell(cell.source).key, []).append(position)
-    for kernel in kernels:
-        _match_by_source([run for run in kernel.runs if run.cell is None], free)
-
-
-def _match_by_source(runs: Sequence[Run], free: dict[str, list[int]]) -> None:
-    groups: dict[str, list[Run]] = {}
-    for number, run in enumerate(runs):
-        groups.setdefault(run.cell_id or f"\0{number}", []).append(run)
-    last: dict[str, int] = {}
-    for group in groups.values():
-        key = next((run.key for run in reversed(group) if run.key in free), None)
-        if key is None:
-            continue
-        places = free[key]
-        # equal cells were most likely run in the order of the file
-        place = next((position for position in places if position > last.get(key, -1)), places[-1])
-        last[key] = place
-        for run in group:
-            run.cell = place
+        run.untracked.update(event.untracked)

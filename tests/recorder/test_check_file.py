@@ -17,8 +17,8 @@ def test_a_file_is_checked_against_its_journals_and_linted(bench):
     assert [cell.state.value for cell in report.cells] == ["never_run", "current", "diverged"]
     data = to_json(report)
     assert {"schema", "cells", "interventions", "findings"} <= data.keys()
-    assert set(data["cells"][2]) == {"cell_id", "cell_index", "state", "unsafe_to_rerun", "reasons"}
-    assert set(data["cells"][2]["reasons"][0]) == {"kind", "name", "cell_id", "message"}
+    assert set(data["cells"][2]) == {"cell_id", "cell_index", "state", "unsafe_to_rerun", "reasons", "untracked"}
+    assert set(data["cells"][2]["reasons"][0]) == {"kind", "name", "cell_id", "message", "remedy"}
     assert set(data["interventions"][0]) == {"kind", "cell_id", "message", "remedy", "at"}
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
+from jupyter_clusterbridge.app.text import check_lines
 from jupyter_clusterbridge.recorder.check import unreachable_reasons
+from jupyter_clusterbridge.recorder.footprint import Footprint
 
 
 def test_a_cell_run_three_times_that_accumulates_makes_itself_and_its_readers_diverge(bench):
@@ -47,7 +51,7 @@ def test_a_self_changing_cell_is_unsafe_to_rerun_after_a_clean_run(bench):
 def test_an_edited_cell_is_edited_and_its_readers_diverge_until_they_run_again(bench):
     one = bench("x = 1", "y = x", "z = 5").run("*").edit("a", "x = 2")
     assert one.states() == "edc"
-    assert "run cell 0 again" in one.cell("b").reasons[0].message
+    assert one.cell("b").reasons[0].remedy == "run cell 0 first, then this cell"
     assert one.run("a").states() == "cdc"
     assert one.run("b").states() == "ccc"
 
@@ -162,7 +166,8 @@ def test_a_cell_that_failed_for_want_of_another_cell_diverges_and_names_it(bench
     assert one.states() == "cd"
     reason = one.cell("b").reasons[0]
     assert (reason.name, reason.cell_id) == ("data", "a")
-    assert reason.message.endswith("run cell 0, which makes it, then this cell")
+    assert reason.message.endswith("; cell 0 makes it")
+    assert reason.remedy == "run cell 0 first, then this cell"
 
 
 def test_a_cell_that_fails_in_a_clean_run_too_is_current(bench):
@@ -267,3 +272,81 @@ def test_setting_parts_that_decide_over_themselves_accumulates(bench, source):
     )
     assert one.run("*").cell("b").unsafe_to_rerun
     assert one.run("b", "c").states() == "cdd"
+
+
+def test_cells_below_one_at_which_a_clean_run_ends_diverge(bench):
+    one = bench("x = 1", "raise SystemExit", "y = x", "z = 5").run(*"abc")
+    assert one.states() == "ccdn"
+    reason = one.cell("c").reasons[0]
+    assert (reason.cell_id, reason.remedy) == ("b", "repair cell 1 or take it out")
+    assert reason.message == "a clean run ends at cell 1, which ends with SystemExit, and never comes here"
+    assert len(unreachable_reasons(one.check())) == 1
+    assert one.edit("b", "pass").run("b").states() == "cccn"
+
+
+def test_cells_below_one_that_fails_in_a_clean_run_too_diverge(bench):
+    one = bench("x = 1", "y = x / 0", "z = x").run("*")
+    assert one.states() == "ccd"
+    assert "cell 1, which fails with ZeroDivisionError" in one.cell("c").reasons[0].message
+
+
+def test_a_cell_that_failed_once_and_ran_through_at_another_time_ends_no_clean_run(bench):
+    flaky = "import os\nif os.path.exists('first'):\n    os.remove('first')\n    raise OSError"
+    one = bench("open('first', 'w').close()", flaky, "z = 1").run(*"abc")
+    assert one.states()[2] == "d"
+    assert one.run("b").states()[2] == "c"
+
+
+def test_a_cause_is_said_once_for_all_the_names_that_it_holds_for(bench):
+    one = bench("a = 1\nb = 2\nc = 3\nd = 4", "total = a + b + c + d").run("*").edit("a", "a = b = c = d = 5")
+    lines = list(check_lines(one.check()))
+    assert lines[4:] == [
+        "cell 1: diverged",
+        "    `a`, `b`, `c` and 1 more came from cell 0 before it was edited",
+        "    -> run cell 0 first, then this cell",
+    ]
+
+
+def test_the_remedy_is_the_shortest_list_of_cells_and_it_helps(bench):
+    one = bench("x = 1", "other = 2", "x += 1", "y = x", "z = other").run(*"abccde")
+    assert one.states() == "ccddc"
+    assert one.cell("d").reasons[0].remedy == "run cells 0 and 2 first, then this cell"
+    assert one.cell("c").reasons[0].remedy == "run cell 0 first, then this cell"
+    assert one.run("a", "c", "d").states() == "ccccc"
+    assert one.cell("c").reasons[0].remedy == "create it in this cell, or run cell 0 first"
+
+
+def test_a_restart_is_advised_only_where_no_list_of_cells_helps(bench):
+    one = bench("try:\n    y = old\nexcept NameError:\n    y = 0", "z = y", "old = 5").run(*"abcab")
+    assert one.states() == "ddc"
+    assert {reason.remedy for reason in one.cell("b").reasons} == {
+        "restart the kernel and run all cells from the top"
+    }
+
+
+@pytest.fixture
+def without_time(monkeypatch):
+    """Lets the comparison of ``box`` run out of time in every cell that looks at it."""
+    finish = Footprint.finish
+
+    def finished(self, ok):
+        return dataclasses.replace(finish(self, ok), untracked=("name:box",) if "box" in self._before else ())
+
+    monkeypatch.setattr(Footprint, "finish", finished)
+
+
+def test_what_could_not_be_followed_is_said_once_and_is_never_clean(bench, without_time):
+    one = bench("def look(box):\n    return len(box)\nbox = [[1]]", "look(box)", "n = box", "m = 1").run("*")
+    assert [cell.state.value for cell in one.check().cells] == ["current", "not_tracked", "not_tracked", "current"]
+    assert one.cell("b").untracked == ("name:box",)
+    lines = list(check_lines(one.check()))
+    assert lines[0].startswith("2 of 4 ")
+    assert [line for line in lines if "not tracked" in line] == [
+        "not tracked: `box`, too large to be compared in the time that a cell may cost"
+    ]
+    assert lines[-1] == "    whether cells 1 to 2 found what a clean run gives is not known"
+
+
+def test_what_could_not_be_followed_is_known_again_where_it_is_made_anew(bench, without_time):
+    one = bench("look = len\nbox = [[1]]", "look(box)", "box = [[2]]", "n = box").run("*")
+    assert [cell.state.value for cell in one.check().cells] == ["current", "not_tracked", "current", "current"]

@@ -39,7 +39,7 @@ export function intervention(change: Partial<IIntervention> = {}): IIntervention
 export function check(change: Partial<ICheckReport> = {}): ICheckReport {
   return {
     schema: 'clusterbridge/check/1',
-    cells: [{ cell_id: 'train', cell_index: 7, state: 'current', unsafe_to_rerun: false, reasons: [] }],
+    cells: [{ cell_id: 'train', cell_index: 7, state: 'current', unsafe_to_rerun: false, reasons: [], untracked: [] }],
     interventions: [],
     findings: [],
     recorded: true,

@@ -4,9 +4,10 @@
 export interface ICellReport {
   cell_id: string;
   cell_index: number;
-  state: 'current' | 'diverged' | 'edited' | 'never_run';
+  state: 'current' | 'diverged' | 'edited' | 'not_tracked' | 'never_run';
   unsafe_to_rerun: boolean;
   reasons: IReason[];
+  untracked: string[];
 }
 
 /** The journal against the saved file. */
@@ -114,4 +115,5 @@ export interface IReason {
   name: string;
   cell_id: string | null;
   message: string;
+  remedy: string;
 }
