@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import tokenize
 from io import BytesIO
@@ -105,7 +106,7 @@ def _split(text: str) -> list[_ScriptCell]:
     before = lines[: starts[0]] if starts else lines
     if not starts or any(line.strip() and not line.startswith("#") for line in before):
         cells.append(_cell(1, before, None, magics))
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in itertools.pairwise([*starts, len(lines)]):
         match = _MARKER.match(lines[start])
         assert match is not None
         cells.append(_cell(start + 2, lines[start + 1 : end], match[0], magics))
