@@ -7,6 +7,7 @@ from typing import Any
 
 from jupyter_clusterbridge.model.errors import NotebookUnreadable
 from jupyter_clusterbridge.recorder.recorder import Recorder
+from jupyter_clusterbridge.runtime.renamed import renamed_notebook
 
 _recorders: dict[int, Recorder] = {}
 """Active recorders by the identity of their shell: the shell itself gets no attribute of ours."""
@@ -51,6 +52,8 @@ def recorded_notebook(shell: Any) -> Path:
         raise NotebookUnreadable(
             "Nothing is recorded in this kernel.", hint="Load the extension with: %load_ext clusterbridge"
         )
+    if not recorder.notebook.is_file() and recorder.journal is not None:
+        recorder.notebook = renamed_notebook(recorder.notebook, recorder.journal) or recorder.notebook
     if not recorder.notebook.is_file():
         raise NotebookUnreadable(
             f"{recorder.notebook.name}: there is no saved notebook of that name.",

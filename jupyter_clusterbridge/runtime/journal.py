@@ -19,6 +19,7 @@ from jupyter_clusterbridge.model.errors import DocumentInvalid, JournalUnreadabl
 from jupyter_clusterbridge.model.events import EVENTS, JOURNAL_SCHEMA, Event, KernelStart
 from jupyter_clusterbridge.model.evidence import MAGIC, ROW, Row
 from jupyter_clusterbridge.runtime.journal_lines import LineReader, LineWriter
+from jupyter_clusterbridge.runtime.renamed import belonging
 
 FOLDER = ".clusterbridge"
 _STEPS_BUFFER = 256
@@ -205,11 +206,10 @@ def _event(line: bytes, reader: LineReader, where: str) -> Event:
 def read_journals(notebook: Path) -> tuple[Journal, ...]:
     """All journals of a notebook that hold at least one whole event, oldest kernel first.
 
+    Those that were written under an older name of the notebook are among them.
+
     Raises:
         JournalUnreadable, DocumentTooNew: see :func:`read_journal`.
     """
-    folder = journal_folder(notebook)
-    if not folder.is_dir():
-        return ()
-    journals = [read_journal(path) for path in sorted(folder.glob("*.jsonl")) if b"\n" in path.read_bytes()]
+    journals = [read_journal(path) for path in belonging(notebook, journal_folder(notebook))]
     return tuple(sorted(journals, key=lambda journal: journal.start.at))
