@@ -127,6 +127,8 @@ class NotebookContext:
     """What the functions that stand at the top level of a cell need from the outside."""
     constants: dict[str, object] = field(default_factory=dict)
     """Constant that a name was last bound to at top level."""
+    facts: dict[str, object] = field(default_factory=dict)
+    """What rules have found out about the whole notebook and share, by name."""
     opaque_from: int | None = None
     """Index of the first cell after which names may exist that no source shows (``%run``, ``import *``)."""
 

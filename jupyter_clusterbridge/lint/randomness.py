@@ -30,6 +30,7 @@ _TORCH_LAYERS = words("""
     EmbeddingBag RNN LSTM GRU Transformer TransformerEncoderLayer TransformerDecoderLayer MultiheadAttention
 """)
 
+_ALL = tuple(STREAMS)
 _SEEDS: dict[str, tuple[str, ...]] = {
     "random.seed": ("python",),
     "random.setstate": ("python",),
@@ -39,6 +40,11 @@ _SEEDS: dict[str, tuple[str, ...]] = {
     "torch.random.manual_seed": ("torch",),
     "torch.set_rng_state": ("torch",),
     "torch.random.set_rng_state": ("torch",),
+    "tensorflow.random.set_seed": ("tensorflow",),
+    "tensorflow.set_random_seed": ("tensorflow",),
+    "tensorflow.compat.v1.set_random_seed": ("tensorflow",),
+    "tensorflow.keras.utils.set_random_seed": (*_ALL, "tensorflow"),
+    "monai.utils.set_determinism": (*_ALL, "monai"),
 }
 
 
@@ -81,18 +87,23 @@ def _draws_order(function: str, call: ast.Call, cell: CellContext) -> bool:
 
 def streams_seeded(call: ast.Call, cell: CellContext) -> tuple[str, ...]:
     """The global streams that a call seeds; a helper whose name speaks of seeding counts for all of them."""
-    name = cell.callee or ""
-    if "seed" not in cell.lowered and "state" not in cell.lowered:
+    if "seed" not in cell.lowered and "state" not in cell.lowered and "determinism" not in cell.lowered:
         return ()
+    name = cell.callee or ""
+    if not name:
+        target = call.func
+        name = target.id if isinstance(target, ast.Name) else f"?.{getattr(target, 'attr', '')}"
+    return streams_of_seed(name, call)
+
+
+def streams_of_seed(name: str, call: ast.Call) -> tuple[str, ...]:
+    """The same by the qualified name of what is called; ``?.name`` is a method of something unknown."""
     if name in _SEEDS:
         return _SEEDS[name]
-    function = name.rpartition(".")[2]
-    if not function:
-        target = call.func
-        function = target.id if isinstance(target, ast.Name) else getattr(target, "attr", "")
-        # a method called seed belongs to some generator object; a function of the notebook was walked itself
-        if isinstance(target, ast.Attribute) and function in ("seed", "manual_seed"):
-            return ()
+    module, _, function = name.rpartition(".")
+    # a method called seed belongs to some generator object; a function of the notebook was walked itself
+    if module == "?" and function in ("seed", "manual_seed"):
+        return ()
     if "seed" in function.lower() and not name.startswith(_OTHER_SEEDS):
-        return tuple(STREAMS)
+        return (*_ALL, "tensorflow", "monai")
     return ()

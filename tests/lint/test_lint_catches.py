@@ -14,7 +14,7 @@ CAUGHT: list[tuple[str, list[tuple[int, int, str]], str]] = [
     ("CB101", [(0, 2, "warning")], "from random import shuffle\nshuffle([1])"),
     ("CB101", [(0, 2, "warning")], "import torch.nn as nn\nnn.Sequential(nn.Linear(1, 2))"),
     ("CB101", [(0, 3, "warning")], "import numpy as np\ndef f():\n    return np.random.rand()"),
-    ("CB101", [(0, 2, "warning")], "import numpy as np\nnp.random.rand()\n# %%\nnp.random.seed(0)"),
+    ("CB105", [(0, 2, "warning")], "import numpy as np\nnp.random.rand()\n# %%\nnp.random.seed(0)"),
     ("CB101", [(0, 2, "warning")], "from torch.utils.data import DataLoader\nDataLoader([1], shuffle=True)"),
     ("CB101", [(0, 2, "warning")], "from torch.utils.data import random_split\nrandom_split([1], [1])"),
     ("CB101", [(0, 1, "warning")], "%time np.random.rand()\nimport numpy as np"),

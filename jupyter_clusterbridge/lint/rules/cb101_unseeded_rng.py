@@ -5,19 +5,20 @@ from __future__ import annotations
 import ast
 
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
-from jupyter_clusterbridge.lint.randomness import STREAMS, stream_drawn, streams_seeded
+from jupyter_clusterbridge.lint.randomness import STREAMS, stream_drawn
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.seeding import first_seeds
 
 
 class UnseededRng(Rule):
-    """A cell draws random numbers from a global stream that nothing before has seeded.
+    """A cell draws random numbers from a global stream that nothing seeds.
 
     ## What it does
 
     Looks for draws from the global streams of Python's `random`, of NumPy and of torch (also the initial
     weights of layers and the order of a shuffling `DataLoader`), and for the calls that seed them. It
-    reports the first draw of each stream that comes before any seed. A draw in a function counts as
-    unseeded only when no cell seeds the stream at all. A helper whose name contains `seed`, such as
+    reports the first draw of each stream that no cell seeds; a seed that comes too late is CB105. A seed in
+    a function that nothing calls does not count. A helper whose name contains `seed`, such as
     `seed_everything(0)`, counts as seeding every stream.
 
     ## Why it matters on a cluster
@@ -66,32 +67,17 @@ class UnseededRng(Rule):
     def __init__(self, notebook: NotebookContext) -> None:
         super().__init__(notebook)
         self._done: set[str] = set()
-        self._deferred: list[tuple[str, ast.Call, CellContext]] = []
 
     def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
-        """Follow seeds and draws in the order of the cells."""
+        """Look for draws from streams that are never seeded."""
         assert isinstance(node, ast.Call)
-        seeded = streams_seeded(node, cell)
-        if seeded:
-            self._done.update(seeded)
-            return
         stream = stream_drawn(node, cell)
-        if stream is None or stream in self._done:
-            return
-        if cell.function is not None:
-            self._deferred.append((stream, node, cell))
-        else:
+        if stream is not None and stream not in self._done and stream not in first_seeds(self.notebook):
             self._report(stream, node, cell)
-
-    def end_notebook(self) -> None:
-        """Report draws in functions whose stream was never seeded."""
-        for stream, node, cell in self._deferred:
-            if stream not in self._done:
-                self._report(stream, node, cell)
 
     def _report(self, stream: str, node: ast.Call, cell: CellContext) -> None:
         drawn = ast.unparse(node.func)
-        message = f"`{drawn}` draws from {STREAMS[stream]}, which no cell before has seeded"
+        message = f"`{drawn}` draws from {STREAMS[stream]}, which no cell seeds"
         remedy = f"Call `{self._SEED_CALL[stream]}(SEED)` in a cell above, with `SEED = 0` among the parameters."
         if self.report(cell, node, message, remedy=remedy):
             self._done.add(stream)

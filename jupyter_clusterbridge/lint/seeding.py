@@ -1,0 +1,114 @@
+"""Where in a notebook each random stream is first seeded, seen before the rules walk it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
+from jupyter_clusterbridge.lint.randomness import streams_of_seed
+
+Place = tuple[int, int]
+"""Index of a cell, and a line in it."""
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LATER = (*_FUNCTIONS, ast.ClassDef)
+_WORDS = ("seed", "set_rng_state", "setstate", "set_state", "set_determinism")
+_USUAL = {"random": "random", "np": "numpy", "numpy": "numpy", "torch": "torch", "tf": "tensorflow"}
+"""What names stand for that only a function imports."""
+
+
+def first_seeds(notebook: NotebookContext) -> dict[str, Place]:
+    """The place where a run of all cells first seeds each stream.
+
+    A seed in a function counts where the top level first names that function, and not at all when nothing
+    does. A stream that nothing seeds is missing.
+    """
+    known = notebook.facts.get("first_seeds")
+    if known is None:
+        known = notebook.facts["first_seeds"] = _find(notebook) if _mentioned(notebook) else {}
+    assert isinstance(known, dict)
+    return known
+
+
+def seeded_before(stream: str, node: ast.AST, cell: CellContext) -> bool:
+    """Whether the stream is seeded above a node; for one in a function, whether it is seeded at all."""
+    place = first_seeds(cell.notebook).get(stream)
+    if place is None:
+        return False
+    return cell.function is not None or place <= (cell.cell.index, getattr(node, "lineno", 1))
+
+
+def _mentioned(notebook: NotebookContext) -> bool:
+    return any(word in notebook.source for word in _WORDS)
+
+
+def _find(notebook: NotebookContext) -> dict[str, Place]:
+    trees = [(cell.cell.index, cell.tree) for cell in notebook.cells if cell.tree is not None]
+    helpers = _helpers([tree for _, tree in trees], notebook)
+    found: dict[str, Place] = {}
+    for index, tree in trees:
+        for node in _run_at_top_level(tree):
+            streams: tuple[str, ...] = ()
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                streams = helpers.get(node.id, ())
+            elif isinstance(node, ast.Call) and not _is_helper(node, helpers):
+                streams = streams_of_seed(_dotted(node.func, notebook), node)
+            for stream in streams:
+                place = (index, node.lineno)
+                found[stream] = min(found.get(stream, place), place)
+    return found
+
+
+def _is_helper(node: ast.Call, helpers: dict[str, tuple[str, ...]]) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id in helpers
+
+
+def _helpers(trees: list[ast.Module], notebook: NotebookContext) -> dict[str, tuple[str, ...]]:
+    """The streams that each function or class of the notebook seeds when it is used, also through others."""
+    own: dict[str, set[str]] = {}
+    names: dict[str, set[str]] = {}
+    for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, _LATER):
+                streams, named = own.setdefault(node.name, set()), names.setdefault(node.name, set())
+                for inner in (inner for part in node.body for inner in ast.walk(part)):
+                    if isinstance(inner, ast.Call):
+                        streams.update(streams_of_seed(_dotted(inner.func, notebook), inner))
+                    elif isinstance(inner, ast.Name):
+                        named.add(inner.id)
+    changed = True
+    while changed:
+        changed = False
+        for name, named in names.items():
+            more = {stream for other in named & own.keys() for stream in own[other]} - own[name]
+            own[name] |= more
+            changed = changed or bool(more)
+    return {name: tuple(sorted(streams)) for name, streams in own.items()}
+
+
+def _run_at_top_level(tree: ast.Module) -> Iterator[ast.expr]:
+    """The expressions that run when the cell does; what its functions do comes later."""
+    todo: list[ast.AST] = list(reversed(tree.body))
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.expr):
+            yield node
+        if isinstance(node, _LATER):
+            todo += node.decorator_list
+        elif not isinstance(node, ast.Lambda) and getattr(node, "arg", None) != "worker_init_fn":
+            todo += ast.iter_child_nodes(node)
+
+
+def _dotted(node: ast.AST, notebook: NotebookContext) -> str:
+    """The name of a chain of attributes with its head's import resolved; empty for anything else."""
+    tail: list[str] = []
+    while isinstance(node, ast.Attribute):
+        tail.append(node.attr)
+        node = node.value
+    head = notebook.aliases.get(node.id, _USUAL.get(node.id)) if isinstance(node, ast.Name) else None
+    if head is not None:
+        return ".".join([head, *reversed(tail)])
+    if tail:
+        return f"?.{tail[0]}"
+    return node.id if isinstance(node, ast.Name) else ""
