@@ -211,6 +211,24 @@ def env_access(node: ast.Subscript | ast.Call) -> str | None:
     return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
 
 
+def asks_for_folder(node: ast.Call) -> bool:
+    """Whether a call depends on the working directory by what it is: asks for it, or steps from it."""
+    called = dotted_name(node.func)
+    if called in ("os.getcwd", "getcwd", "Path.cwd", "pathlib.Path.cwd"):
+        return True
+    target = node.args[0] if node.args and called in ("os.chdir", "chdir") else None
+    return isinstance(target, ast.Constant) and is_relative(str(target.value))
+
+
+def is_relative(path: str) -> bool:
+    """Whether a path given to a change of folder goes on from the folder before.
+
+    >>> is_relative("../data"), is_relative("/data"), is_relative("~/data")
+    (True, False, False)
+    """
+    return bool(path) and not path.startswith(("/", "~", "\\", "-")) and path[1:2] != ":"
+
+
 def seeded_streams(node: ast.Call) -> set[str]:
     """Random streams that a call sets to a fixed state; empty for other calls and for ``seed()``."""
     called = dotted_name(node.func)

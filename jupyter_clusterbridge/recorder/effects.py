@@ -6,6 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 
+def mark(name: str, part: str) -> str:
+    """How a part that is set is kept among bound names."""
+    return f"{name}\0{part}"
+
+
+def parts_in(name: str, bound: Iterable[str]) -> frozenset[str]:
+    """Parts of a name that are among bound names."""
+    prefix = mark(name, "")
+    return frozenset(one.removeprefix(prefix) for one in bound if one.startswith(prefix))
+
+
 @dataclass
 class Effects:
     """Effects of one statement, of one cell, or of the body of a function on the namespace of the notebook."""
@@ -25,11 +36,26 @@ class Effects:
     """Those of ``stores`` only by ``.fit``, which starts anew in scikit-learn and goes on in Keras."""
     touches: set[str] = field(default_factory=set)
     """Old objects that a call may change in place: a method's owner, an argument, a called object."""
+    items: set[tuple[str, str]] = field(default_factory=set)
+    """Items read by a spelled out label, as name and label, before they are set here."""
+    attributes: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    """Attributes read, as name and dotted attributes, before they are set here, with the parts set before."""
+    whole: dict[str, frozenset[str]] = field(default_factory=dict)
+    """Names read otherwise, each with the parts that are certainly set before."""
+    keys: set[tuple[str, str]] = field(default_factory=set)
+    """Items read by a label that another name holds: name and that name."""
+    item_stores: set[tuple[str, str]] = field(default_factory=set)
+    """Items set anew in full."""
+    item_updates: set[tuple[str, str]] = field(default_factory=set)
+    """Items set in part, or deleted."""
+    attribute_stores: set[tuple[str, str]] = field(default_factory=set)
     imports: set[str] = field(default_factory=set)
     env_reads: set[str] = field(default_factory=set)
     env_writes: set[str] = field(default_factory=set)
     seeds: set[str] = field(default_factory=set)
     """Random streams that are set to a fixed state."""
+    looks_around: bool = False
+    """Whether the working directory is read: asked for, or left by a step that is relative to it."""
     calls: bool = False
     """Whether anything is called that is not known to be pure."""
     defines: dict[str, Effects] = field(default_factory=dict)
@@ -43,6 +69,7 @@ class Effects:
     def merge(self, other: Effects, fresh: Iterable[str] = ()) -> None:
         """Add what ``other`` does after this; names in ``fresh`` are already bound."""
         known = set(fresh)
+        self._merge_parts(other, known)
         self.reads |= other.reads - known
         self.stores |= other.stores - known
         self.fits |= other.fits - known
@@ -50,4 +77,24 @@ class Effects:
         for name in ("binds", "deletes", "imports", "env_reads", "env_writes", "seeds"):
             getattr(self, name).update(getattr(other, name))
         self.calls |= other.calls
+        self.looks_around |= other.looks_around
         self.defines.update(other.defines)
+
+    def _merge_parts(self, other: Effects, known: set[str]) -> None:
+        for kind in ("items", "item_stores", "item_updates", "attribute_stores", "keys"):
+            found = {part for part in getattr(other, kind) if part[0] not in known}
+            getattr(self, kind).update({part for part in found if kind != "items" or mark(*part) not in known})
+        for part, stored in other.attributes.items():
+            if part[0] not in known and mark(*part) not in known:
+                self.add_attribute(part, stored | parts_in(part[0], known))
+        for name, stored in other.whole.items():
+            if name not in known:
+                self.add_whole(name, stored | parts_in(name, known))
+
+    def add_attribute(self, part: tuple[str, str], stored: frozenset[str]) -> None:
+        """An attribute is read after these parts were set."""
+        self.attributes[part] = self.attributes.get(part, stored) & stored
+
+    def add_whole(self, name: str, stored: frozenset[str]) -> None:
+        """A name is read as a whole after these parts were set."""
+        self.whole[name] = self.whole.get(name, stored) & stored

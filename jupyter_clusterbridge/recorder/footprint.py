@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import itertools
 import operator
 import os
 import re
+import secrets
 import sys
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from jupyter_clusterbridge.recorder.fingerprints import (
@@ -30,6 +32,8 @@ BUDGET_S = 0.005
 """Time for fingerprints per cell, both sides together."""
 _SHELL_NAME = re.compile(r"_+|__\w+__|_i+|_i?\d+|_[doxs]h|In|Out|get_ipython|exit|quit|open|_exit_code")
 _FUNCTION_LIMIT = 300
+_MAX_VALUES = 50
+_SEAL = secrets.token_bytes(16)
 _ATOMS = (bool, int, float, complex, str, bytes, type(None))
 _WRAPPERS = (functools.partial, functools._lru_cache_wrapper)
 _NO_STATE = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
@@ -43,6 +47,8 @@ class Locations:
     writes: tuple[str, ...] = ()
     mutates: tuple[str, ...] = ()
     untracked: tuple[str, ...] = ()
+    values: Mapping[str, str] = field(default_factory=dict)
+    """Texts that are equal for equal values, of written names whose value is known for certain."""
 
 
 class Footprint:
@@ -132,7 +138,24 @@ class Footprint:
             writes=_sorted(writes | aliases, environ),
             mutates=_sorted((mutates | aliases) - repeatable),
             untracked=_sorted(self._untracked),
+            values=self._values(writes),
         )
+
+    def _values(self, writes: set[str]) -> dict[str, str]:
+        """What the time that is left allows to know of the values that were written."""
+        found: dict[str, str] = {}
+        deadline = clock() + self._half_s / 2
+        for name in sorted(writes & self._namespace.keys())[:_MAX_VALUES]:
+            value = self._namespace[name]
+            known = self._after.get(name)
+            try:
+                if known is None or known.identity != identity(value):
+                    known = fingerprint(value, deadline)
+            except OutOfTime:
+                break
+            if known.by_value:
+                found[f"name:{name}"] = _sealed(known.digest)
+        return found
 
     def _bound(self, ok: bool) -> set[str]:
         """Names bound, bound anew or deleted."""
@@ -220,6 +243,11 @@ def _raw_environ() -> dict[Any, Any]:
 
 def _sorted(names: set[str], variables: set[str] = frozenset()) -> tuple[str, ...]:  # type: ignore[assignment]
     return tuple(sorted([f"name:{name}" for name in names] + [f"env:{name}" for name in variables]))
+
+
+def _sealed(digest: int) -> str:
+    """A digest that tells nothing to who does not know the key of this process, which is written nowhere."""
+    return hashlib.blake2b(digest.to_bytes(8, "little"), digest_size=6, key=_SEAL).hexdigest()
 
 
 def _compare(before: Fingerprint | None, after: Fingerprint | None) -> tuple[bool, bool]:

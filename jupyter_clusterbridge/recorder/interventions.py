@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +15,6 @@ from jupyter_clusterbridge.recorder.replay import CellHistory
 from jupyter_clusterbridge.recorder.runs import Kernel, Run
 
 _TOP = "restart the kernel and run all cells from the top"
-_APPEND_MODE = re.compile(r"""(?:,|mode\s*=)\s*["']a[bt+]*["']""")
 
 
 def find_interventions(
@@ -99,7 +97,8 @@ def _reruns(cell: Cell, runs: Sequence[Run]) -> Iterator[Intervention]:
         return
     same = [run for run in runs if run.key == key]
     # the first run cannot repeat anything
-    changed = sorted({location for run in same[1:] for location in run.mutates})
+    mutated = {location for run in same[1:] for location in run.mutates}
+    changed = sorted(location for location in mutated if not location.startswith("file:"))
     shifted = sorted({f"rng:{name}" for run in same[1:] for name in run.shifted_streams()})
     seeds = {f"rng:{name}" for name in analyse_cell(same[0].source).total.seeds}
     moved = [location for location in shifted if location not in seeds]
@@ -113,17 +112,10 @@ def _reruns(cell: Cell, runs: Sequence[Run]) -> Iterator[Intervention]:
     elif moved:
         message += f" and moved {describe(moved[0])} on each time"
         remedy = f"seed the stream in the cell, or {_TOP}"
-    elif appended := _appended(same):
+    elif appended := sorted(mutated):
         message += f" and added to {listed(appended)} each time"
         remedy = "let the cell begin the file anew: a job has what one run writes"
     yield Intervention(InterventionKind.RERUN, cell.id, message, remedy, same[1].at)
-
-
-def _appended(runs: Sequence[Run]) -> list[str]:
-    """Files that repeated runs wrote to, where their text opens one for appending."""
-    if not _APPEND_MODE.search(runs[0].source):
-        return []
-    return sorted({location for run in runs[1:] for location in run.writes if location.startswith("file:")})
 
 
 def _edits(cell: Cell, runs: Sequence[Run]) -> Iterator[Intervention]:

@@ -9,14 +9,17 @@ from dataclasses import dataclass, field
 
 from jupyter_clusterbridge.recorder.calls import (
     PURE_CALLS,
+    asks_for_folder,
     call_changes,
     env_access,
+    is_relative,
     parts_of,
     root_name,
     seeded_streams,
 )
 from jupyter_clusterbridge.recorder.effects import Effects
 from jupyter_clusterbridge.recorder.overwrites import overwritten
+from jupyter_clusterbridge.recorder.parts import PartWalker, chain_of, item_of
 from jupyter_clusterbridge.recorder.scopes import LocalNames, inner_functions, target_names
 from jupyter_clusterbridge.runtime.source import Magic, parse_cell
 
@@ -47,11 +50,11 @@ def analyse_cell(source: str) -> CellNames:
     if parsed.tree is None or _is_foreign(parsed.magics):
         lines = (line.rstrip() for line in source.strip().splitlines())
         return CellNames("text:" + "\n".join(lines), (), Effects(), parsed.magics)
-    aliases: dict[str, set[str]] = {}
+    shared = Shared()
     if any(magic.kind == "cell" and magic.name == "timeit" for magic in parsed.magics):
         statements: tuple[Effects, ...] = (_timed(parsed.tree),)
     else:
-        statements = tuple(_statement(node, parsed.magics, aliases) for node in parsed.tree.body)
+        statements = tuple(_statement(node, parsed.magics, shared) for node in parsed.tree.body)
     total = _sum(statements)
     _add_environment_magics(total, parsed.magics)
     key = "\n".join(effects.dump for effects in statements) + magics
@@ -66,6 +69,16 @@ def _timed(tree: ast.Module) -> Effects:
     effects.dump = "\n".join(ast.dump(node) for node in tree.body)
     effects.calls = True
     return effects
+
+
+@dataclass
+class Shared:
+    """What the statements of a cell know of those before."""
+
+    aliases: dict[str, set[str]] = field(default_factory=dict)
+    """Names bound in this cell, with the older names whose objects they may be or hold."""
+    constants: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Names that hold texts which the cell spells out."""
 
 
 def _sum(statements: Iterable[Effects]) -> Effects:
@@ -83,7 +96,7 @@ def _sum(statements: Iterable[Effects]) -> Effects:
             called |= body.reads & total.defines.keys()
             total.merge(body, bound | effects.sure)
         bound = (bound | effects.sure) - effects.deletes
-    total.sure = bound
+    total.sure = {name for name in bound if "\0" not in name}
     return total
 
 
@@ -93,11 +106,11 @@ def _is_foreign(magics: tuple[Magic, ...]) -> bool:
     )
 
 
-def _statement(node: ast.stmt, magics: tuple[Magic, ...], aliases: dict[str, set[str]]) -> Effects:
+def _statement(node: ast.stmt, magics: tuple[Magic, ...], shared: Shared) -> Effects:
     effects = Effects(dump=ast.dump(node))
-    walker = _Walker(effects, aliases=aliases)
+    walker = _Walker(effects, shared=shared)
     walker.visit(node)
-    effects.sure = walker.bound & effects.binds
+    effects.sure = {name for name in walker.bound if name in effects.binds or "\0" in name}
     for magic in magics:
         if magic.target and magic.line == node.lineno:
             effects.dump += f"|{magic.kind} {magic.name} {magic.body}"
@@ -110,29 +123,32 @@ def _add_environment_magics(total: Effects, magics: tuple[Magic, ...]) -> None:
         if magic.kind == "line" and magic.name in ("env", "set_env") and magic.body:
             name, _, value = magic.body.replace("=", " ").partition(" ")
             (total.env_writes if value.strip() else total.env_reads).add(name)
+        elif magic.kind == "line" and magic.name in ("cd", "pwd"):
+            total.looks_around |= magic.name == "pwd" or is_relative(magic.body)
 
 
-class _Walker(ast.NodeVisitor):
+class _Walker(PartWalker):
     """Walks in the order of evaluation and keeps what is bound on every path so far."""
 
-    def __init__(
-        self, out: Effects, hidden: frozenset[str] = frozenset(), aliases: dict[str, set[str]] | None = None
-    ) -> None:
+    def __init__(self, out: Effects, hidden: frozenset[str] = frozenset(), shared: Shared | None = None) -> None:
+        shared = shared or Shared()
         self.out = out
-        self.bound: set[str] = set()
+        self.bound = set()
         self.hidden = hidden
-        self.aliases: dict[str, set[str]] = {} if aliases is None else aliases
-        """Names bound in this cell, with the older names whose objects they may be or hold."""
+        self.aliases = shared.aliases
+        self.constants = shared.constants
 
     # names
 
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Load):
             self._read(node.id)
+            self._read_whole(node.id)
         elif isinstance(node.ctx, ast.Store):
             self._bind(node.id)
         elif node.id not in self.hidden:
             self._read(node.id)
+            self._read_whole(node.id)
             self.out.deletes.add(node.id)
             self.bound.discard(node.id)
 
@@ -146,6 +162,7 @@ class _Walker(ast.NodeVisitor):
             self.out.deletes.discard(name)
             self.bound.add(name)
         self.aliases.pop(name, None)
+        self.constants.pop(name, None)
 
     def _alias(self, target: ast.expr, value: ast.expr) -> None:
         """After ``target = value``: what is done to the one may be done to the other's object."""
@@ -174,18 +191,46 @@ class _Walker(ast.NodeVisitor):
     # stores into objects
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        if not isinstance(node.ctx, ast.Load):
+        loads = isinstance(node.ctx, ast.Load)
+        if not loads:
             self._store(root_name(node))
-        self.visit(node.value)
+        found = chain_of(node)
+        if found is None:
+            self.visit(node.value)
+            return
+        self._read(found[0])
+        if loads:
+            self._read_chain(*found)
+        else:
+            self._store_chain(*found)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
+        loads = isinstance(node.ctx, ast.Load)
         name = env_access(node)
         if name is not None:
-            (self.out.env_reads if isinstance(node.ctx, ast.Load) else self.out.env_writes).add(name)
-        elif not isinstance(node.ctx, ast.Load):
+            (self.out.env_reads if loads else self.out.env_writes).add(name)
+        elif not loads:
             self._store(root_name(node))
-        self.visit(node.value)
         self.visit(node.slice)
+        if not self._item(node, loads):
+            self.visit(node.value)
+
+    def _item(self, node: ast.Subscript, loads: bool) -> bool:
+        found = item_of(node, self.constants)
+        if found is None:
+            if loads and isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Name):
+                self._read(node.value.id)
+                if self._visible(node.value.id):
+                    self.out.keys.add((node.value.id, node.slice.id))
+                return True
+            return False
+        name, labels, every_row = found
+        self._read(name)
+        if loads:
+            self._read_labels(name, labels)
+        else:
+            self._store_labels(name, labels, every_row, node.ctx)
+        return True
 
     # assignments
 
@@ -194,6 +239,7 @@ class _Walker(ast.NodeVisitor):
         for target in node.targets:
             self.visit(target)
             self._alias(target, node.value)
+            self._remember(target, node.value)
             if isinstance(node.value, ast.Lambda) and isinstance(target, ast.Name):
                 self.out.defines[target.id] = _body_effects(node.value)
 
@@ -205,6 +251,13 @@ class _Walker(ast.NodeVisitor):
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Name):
             self._read(node.target.id)
+            self._read_whole(node.target.id)
+        elif isinstance(node.target, ast.Subscript):
+            found = item_of(node.target, self.constants)
+            if found is not None:
+                self._read_labels(*found[:2])
+        elif (chain := chain_of(node.target)) is not None:
+            self._read_chain(*chain)
         self.visit(node.value)
         self.visit(node.target)
 
@@ -235,6 +288,7 @@ class _Walker(ast.NodeVisitor):
         if isinstance(node.func, ast.Name) and node.func.id in PURE_CALLS:
             return
         self.out.calls = True
+        self.out.looks_around |= asks_for_folder(node)
         self.out.seeds |= seeded_streams(node)
         changes = call_changes(node)
         for changed in changes.stores:
@@ -326,8 +380,10 @@ class _Walker(ast.NodeVisitor):
         self._touch(root_name(node.iter))
         self.visit(node.target)
         self._alias(node.target, node.iter)
+        self._remember(node.target, node.iter)
         for part in (*node.body, *node.orelse):
             self.visit(part)
+        self._after_loop(node)
 
     def visit_AsyncFor(self, node: ast.AsyncFor) -> None:
         self.visit_For(node)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from jupyter_clusterbridge.model.notebook import Cell
 from jupyter_clusterbridge.model.state import Reason
 from jupyter_clusterbridge.recorder.names import analyse_cell
-from jupyter_clusterbridge.recorder.provenance import Version
 from jupyter_clusterbridge.recorder.replay import CellHistory, Mismatch
 from jupyter_clusterbridge.recorder.runs import Run
+from jupyter_clusterbridge.recorder.versions import Version
 
 UNSAFE = "running it again"
 """How the reason of a cell begins that is not safe to rerun."""
@@ -98,6 +98,8 @@ def explain_stop(cell: Cell, run: Run) -> Reason:
 
 def _cause(cells: Sequence[Cell], position: int, mismatch: Mismatch, deleted: set[str]) -> tuple[str | None, str]:
     what, actual, expected = describe(mismatch.location), mismatch.actual, mismatch.expected
+    if actual.outside:
+        return None, f"{what} has changed since this cell read it"
     verb = "moved on" if mismatch.location.startswith("rng:") else "set"
     if actual.cell is None:
         lost = actual.run.cell_id if actual.run is not None else None

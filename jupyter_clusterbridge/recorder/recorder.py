@@ -189,6 +189,7 @@ class Recorder:
             writes=found.writes,
             mutates=found.mutates,
             untracked=found.untracked,
+            values=found.values,
         )
 
     def _asked(self, name: str) -> None:

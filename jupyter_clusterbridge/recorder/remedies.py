@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jupyter_clusterbridge.model.notebook import Cell
-from jupyter_clusterbridge.recorder.provenance import State
 from jupyter_clusterbridge.recorder.replay import Replay
+from jupyter_clusterbridge.recorder.versions import State
 
 _LONGEST = 12
 """Cells to run again from which on a restart is the simpler advice."""
@@ -55,15 +55,19 @@ class Remedies:
         Negative when no cell makes it.
         """
         replay = self._replay
-        state = State(dict(replay.final.versions), dict(replay.final.functions))
+        state = replay.final.copy()
+        for location, version in replay.outside().items():
+            if (now := state.find(location)) is None or now.outside:
+                state.put(location, version)  # a run of today finds what lies there today
         for number, piece in enumerate(replay.pieces):
             if piece.cell not in order:
                 continue
             access = replay.usual_access(number, state)
-            for location in sorted(access.reads):
-                if location not in access.mutates:
-                    _forget_own(state, location, piece.cell)
-                actual, expected = state.versions.get(location), replay.expected[number].get(location)
+            clean = replay.expected[number]
+            for location in access.reads - access.mutates:
+                _forget_own(state, location, piece.cell)
+            for location in sorted(state.whole(access.reads) | clean.whole(access.reads)):
+                actual, expected = state.find(location), clean.find(location)
                 if (actual and actual.term) != (expected and expected.term):
                     return expected.cell if expected is not None and expected.cell is not None else -1
             replay.run_clean(number, state)
@@ -86,8 +90,10 @@ def _forget_own(state: State, location: str, cell: int) -> None:
     """Look behind what a cell made itself before: where it does not accumulate it finds what it found at first."""
     version = state.versions.get(location)
     while version is not None and version.cell == cell:
+        for part, older in version.parts.items():
+            state.put(part, older)
         version = version.base
     if version is None:
         state.versions.pop(location, None)
-    else:
-        state.versions[location] = version
+    elif location in state.versions:
+        state.put(location, version)

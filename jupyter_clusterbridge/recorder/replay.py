@@ -10,14 +10,13 @@ from jupyter_clusterbridge.recorder.names import analyse_cell
 from jupyter_clusterbridge.recorder.pieces import Piece
 from jupyter_clusterbridge.recorder.provenance import (
     Access,
-    State,
-    Version,
     apply,
     reset_streams,
     run_access,
     static_access,
 )
 from jupyter_clusterbridge.recorder.runs import Kernel, Run
+from jupyter_clusterbridge.recorder.versions import State, Values, Version, base_of, by_content
 
 
 @dataclass(frozen=True)
@@ -60,21 +59,43 @@ class Replay:
 
     def __init__(self, cells: Sequence[Cell], pieces: Sequence[Piece], kernels: Sequence[Kernel]) -> None:
         self.pieces = pieces
+        self._count = len(cells)
         self._by_key: dict[str, list[Run]] = {}
         for kernel in kernels:
             for run in kernel.runs:
                 if run.complete:
                     self._by_key.setdefault(run.key, []).append(run)
         self._resets = {key: reset_streams(runs) for key, runs in self._by_key.items()}
-        self.histories = [CellHistory(position) for position in range(len(cells))]
+        self._values = Values()
+        self._known = frozenset(
+            location
+            for kernel in kernels
+            for run in kernel.runs
+            for location in (*run.reads, *run.writes)
+            if base_of(location) is not None
+        )
+        self._outside: dict[str, str] = {}
+        # once to learn which terms stand for equal values and what came from outside, once to compare
+        for _ in range(2):
+            self._replay(kernels)
+
+    def _replay(self, kernels: Sequence[Kernel]) -> None:
+        self.histories = [CellHistory(position) for position in range(self._count)]
         self._last: dict[int, Run] = {}
         self._modules: list[set[str]] = []
         self._find_last(kernels)
         self.expected = self._clean_run()
-        self.final = State()
+        self.final = self._empty()
         """What the newest kernel holds."""
         for kernel in kernels:
             self.final = self._kernel_run(kernel)
+
+    def outside(self) -> dict[str, Version]:
+        """What lies outside the notebook and was found there last."""
+        return {location: outside_version(location, value) for location, value in self._outside.items()}
+
+    def _empty(self) -> State:
+        return State(self._values, self._known)
 
     def _find_last(self, kernels: Sequence[Kernel]) -> None:
         for kernel in kernels:
@@ -94,15 +115,17 @@ class Replay:
     def _all_ran(self, position: int) -> bool:
         return all(number in self._last for number, piece in enumerate(self.pieces) if piece.cell == position)
 
-    def _clean_run(self) -> list[dict[str, Version]]:
-        """What each piece would find, by location."""
-        state = State()
+    def _clean_run(self) -> list[State]:
+        """What each piece would find."""
+        state = self._empty()
+        for location, version in self.outside().items():
+            state.put(location, version)
         modules: set[str] = set()
-        found: list[dict[str, Version]] = []
+        found: list[State] = []
         for number, piece in enumerate(self.pieces):
             modules |= analyse_cell(piece.source).total.imports
             self._modules.append(set(modules))
-            found.append(dict(state.versions))
+            found.append(state.copy())
             self.run_clean(number, state)
         return found
 
@@ -116,7 +139,7 @@ class Replay:
         piece = self.pieces[number]
         runs = self._by_key.get(piece.key)
         if not runs:
-            return static_access(analyse_cell(piece.source), self._modules[number])
+            return static_access(analyse_cell(piece.source), self._modules[number], state.roots)
         out = Access()
         for run in runs:
             access = run_access(run, self._resets[piece.key], state)
@@ -126,14 +149,17 @@ class Replay:
         return out
 
     def _kernel_run(self, kernel: Kernel) -> State:
-        state = State()
+        state = self._empty()
         lost: set[str] = set()
         for run in kernel.runs:
             own = run_access(run, self._resets.get(run.key, set()), state)
-            expected = self.expected[run.piece] if run.piece is not None else {}
-            for location in own.reads & expected.keys():
-                # nobody recorded who made it: before recording began, or out of our sight
-                state.versions.setdefault(location, expected[location])
+            expected = self.expected[run.piece] if run.piece is not None else self._empty()
+            for location in own.reads & expected.versions.keys() - state.versions.keys():
+                found = expected.versions[location]
+                if not found.outside and state.find(location) is None:
+                    # nobody recorded who made it: before recording began, or out of our sight
+                    state.put(location, found)
+            self._find_outside(state, run)
             looked = self._look_through(state, run, own)
             if run.complete:
                 lost -= own.writes - own.mutates
@@ -144,10 +170,18 @@ class Replay:
             self._act(state, run, own, looked)
         return state
 
+    def _find_outside(self, state: State, run: Run) -> None:
+        """Content that the run found and that nothing in this kernel had made."""
+        for location, value in run.found.items():
+            now = state.versions.get(location)
+            if now is None or now.outside or (now.value is not None and now.value != value):
+                state.put(location, outside_version(location, value))
+                self._outside[location] = value
+
     def _look_through(self, state: State, run: Run, access: Access) -> dict[str, Version | None]:
         """Locations that the same cell made before and does not accumulate: it finds what it found at first."""
         looked: dict[str, Version | None] = {}
-        found = {location: state.versions[location] for location in access.reads & state.versions.keys()}
+        found = {one: version for one in state.whole(access.reads) if (version := state.find(one)) is not None}
         makers = {version.run for version in found.values() if _made_by_the_same(version, run)}
         # where another cell has overwritten a part of what an earlier run made, this run is no mere repetition
         whole = {
@@ -157,9 +191,10 @@ class Replay:
             and all(found[loc].run is made for loc in made.writes & access.reads & found.keys())
         }
         for location in found.keys() - access.mutates:
-            version: Version | None = found[location]
-            while version is not None and _made_by_the_same(version, run) and (found[location].run in whole):
-                version = looked[location] = version.base
+            step: Version | None = found[location]
+            while step is not None and _made_by_the_same(step, run) and (found[location].run in whole):
+                looked.update(step.parts)
+                step = looked[location] = step.base
         return looked
 
     def _compare(self, state: State, run: Run, access: Access, looked: dict[str, Version | None]) -> None:
@@ -169,28 +204,47 @@ class Replay:
         history.mutates |= {one for one in access.mutates if not one.startswith("rng:")} - history.made
         history.made |= access.writes - access.mutates
         clean = self.expected[run.piece]
-        for location in sorted(access.reads):
-            actual = looked[location] if location in looked else state.versions.get(location)
-            expected = clean.get(location)
+        before = state.copy()
+        _put_back(before, looked)
+        differing: dict[str, Mismatch] = {}
+        for location in sorted(before.whole(access.reads) | clean.whole(access.reads)):
+            actual, expected = before.find(location), clean.find(location)
             if actual is not None and (expected is None or expected.term != actual.term):
-                history.mismatches.append(Mismatch(location, actual, expected))
+                differing[location] = Mismatch(location, actual, expected)
+        history.mismatches += [one for _, one in sorted(differing.items()) if not _follows(one, differing)]
         if run.status == "error":
             wanted = {f"name:{name}" for name in analyse_cell(run.source).total.reads}
-            for location in sorted(wanted & clean.keys() - access.reads - access.writes):
-                history.missing[location] = clean[location]
+            for location in sorted(wanted & clean.versions.keys() - access.reads - access.writes):
+                history.missing[location] = clean.versions[location]
 
     def _act(self, state: State, run: Run, own: Access, looked: dict[str, Version | None]) -> None:
         usual = {name for other in self._by_key.get(run.key, ()) for name in other.reads}
-        kept = {location: state.versions[location] for location in looked}
-        for location, version in looked.items():
-            if version is None:
-                del state.versions[location]
-            else:
-                state.versions[location] = version
-        apply(state, analyse_cell(run.source), Access(own.reads | usual, own.writes, own.mutates), run.cell, run)
+        kept = {location: state.versions[location] for location in looked if location in state.versions}
+        _put_back(state, looked)
+        access = Access(own.reads | usual, own.writes, own.mutates, own.values)
+        apply(state, analyse_cell(run.source), access, run.cell, run)
         for location, version in kept.items():
-            if location not in own.writes:
-                state.versions[location] = version
+            if location not in own.writes and base_of(location) not in own.writes:
+                state.put(location, version)
+
+
+def outside_version(location: str, value: str) -> Version:
+    """What was found with this content and made by nothing in the notebook."""
+    return Version(by_content(location, value), None, None, None, value=value, outside=True)
+
+
+def _put_back(state: State, looked: dict[str, Version | None]) -> None:
+    for location, version in looked.items():
+        if version is None:
+            state.versions.pop(location, None)
+        else:
+            state.put(location, version)
+
+
+def _follows(one: Mismatch, differing: dict[str, Mismatch]) -> bool:
+    """Whether a part differs only because the whole does."""
+    whole = differing.get(base_of(one.location) or "")
+    return whole is not None and one.actual is whole.actual
 
 
 def _made_by_the_same(version: Version, run: Run) -> bool:

@@ -29,6 +29,10 @@ class Run:
     reads: set[str] = field(default_factory=set)
     writes: set[str] = field(default_factory=set)
     mutates: set[str] = field(default_factory=set)
+    found: dict[str, str] = field(default_factory=dict)
+    """Digests of files as the run found them."""
+    values: dict[str, str] = field(default_factory=dict)
+    """Texts that are equal for equal values, of what it wrote."""
     seen: list[Intervention] = field(default_factory=list)
     cell: int | None = None
     """Position among the code cells of the saved file; None when it is not there."""
@@ -112,8 +116,10 @@ def _add_event(run: Run, event: CellEnd | FileRead | FileWrite | InterventionSee
     elif isinstance(event, FileRead):
         if f"file:{event.path}" not in run.writes:
             run.reads.add(f"file:{event.path}")
+            if event.digest is not None:
+                run.found[f"file:{event.path}"] = event.digest
     elif isinstance(event, FileWrite):
-        run.writes.add(f"file:{event.path}")
+        _add_write(run, f"file:{event.path}", event)
     else:
         run.status, run.error, run.duration_s = event.status, event.error, event.duration_s
         run.rng_after = dict(event.rng)
@@ -121,3 +127,13 @@ def _add_event(run: Run, event: CellEnd | FileRead | FileWrite | InterventionSee
         run.writes.update(event.writes)
         run.mutates.update(event.mutates)
         run.untracked.update(event.untracked)
+        run.values.update(event.values)
+
+
+def _add_write(run: Run, location: str, event: FileWrite) -> None:
+    run.writes.add(location)
+    if event.digest is not None:
+        run.values[location] = event.digest
+    changed = location in run.reads and event.digest != run.found.get(location)
+    if event.appends or changed:
+        run.mutates.add(location)

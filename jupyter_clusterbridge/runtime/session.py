@@ -9,7 +9,7 @@ import os
 import sys
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +141,7 @@ class Session:
         writes: Sequence[str] = (),
         mutates: Sequence[str] = (),
         untracked: Sequence[str] = (),
+        values: Mapping[str, str] | None = None,
     ) -> None:
         """The cell has ended: write what the hooks held back, a changed environment, then the end itself.
 
@@ -167,6 +168,7 @@ class Session:
                 writes=tuple(writes),
                 mutates=tuple(mutates),
                 untracked=tuple(untracked),
+                values=dict(values or {}),
             )
         )
         self._run = 0
