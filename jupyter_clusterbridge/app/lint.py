@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import gc
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -89,11 +90,27 @@ def lint_paths(paths: Iterable[Path], options: LintOptions) -> LintRun:
     findings: list[Finding] = []
     fixed = 0
     for path in found.files:
-        of_file, fixes = _lint_file(path, options)
+        with _collector_paused():
+            of_file, fixes = _lint_file(path, options)
         findings += of_file
         fixed += fixes
     report = LintReport(tuple(findings), files=len(found.files), fixed=fixed if options.fix else None)
     return LintRun(report, tuple(found.notes))
+
+
+@contextlib.contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Keep Python from looking for garbage among the many nodes of one file, which takes a third of the time.
+
+    Nothing of a file refers to itself in a circle, so that its memory is free again without that.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _choice(path: Path, options: LintOptions) -> Choice:

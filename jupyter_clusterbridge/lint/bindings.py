@@ -82,6 +82,8 @@ def read_name(name: str, line: int, cell: CellContext, *, via: str | None = None
 
 def _guarded(cell: CellContext) -> bool:
     """Whether the visited node stands in a ``try`` that takes a missing name into account."""
+    if not cell.has_try:
+        return False
     for node in cell.within(ast.Try):
         assert isinstance(node, ast.Try)
         for handler in node.handlers:
@@ -97,9 +99,9 @@ def _enter_name(node: ast.AST, cell: CellContext) -> None:
     assert isinstance(node, ast.Name)
     if node.ctx.__class__ is ast.Load:
         if len(cell.scopes) == 1:
-            if node.id not in cell.binds:
+            if node.id not in cell.binds and node.id not in cell.notebook.defined:
                 read_name(node.id, node.lineno, cell)
-        else:
+        elif node.id not in cell.scopes[-1].reads:
             _read_in_scope(node.id, node.lineno, cell)
     elif isinstance(node.ctx, ast.Store):
         target = cell.parents[-1] if cell.parents else None

@@ -13,7 +13,7 @@ from jupyter_clusterbridge.lint.comments import LINE_FORM, IgnoreComment, ignore
 from jupyter_clusterbridge.lint.flow import called_functions
 from jupyter_clusterbridge.lint.scope import KNOWN_NAMES, FunctionNames, NameRead, Scope, import_aliases
 from jupyter_clusterbridge.model.notebook import Cell, Notebook
-from jupyter_clusterbridge.runtime.source import Magic, ParsedCell, parse_cell
+from jupyter_clusterbridge.runtime.source import Magic, ParsedCell, parse_once
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -25,13 +25,14 @@ class CellContext:
     def __init__(self, notebook: NotebookContext, cell: Cell) -> None:
         self.notebook = notebook
         self.cell = cell
-        self.parsed: ParsedCell = parse_cell(cell.source)
+        self.parsed: ParsedCell = parse_once(cell.source)
         self.parents: list[ast.AST] = []
         """The nodes around the one that is visited, outermost first."""
         self.scopes: list[Scope] = []
         """The scopes around the node that is visited; the first is the cell's module."""
         self.callee: str | None = None
         """While a call is visited: the qualified name of what it calls, where that is known."""
+        self.has_try = "try" in cell.source
         self.lowered = cell.source.lower()
         """The source in lower case, for a quick look whether a word occurs at all."""
         self.binds: dict[str, int] = {}
@@ -86,10 +87,11 @@ class CellContext:
                 return scope.aliases[name]
             if name in scope.binds:
                 return None
-        alias = self.notebook.aliases.get(name)
+        notebook = self.notebook
+        alias = notebook.aliases.get(name)
         if alias is not None:
             return alias
-        if name in KNOWN_NAMES and name not in self.binds and name not in self.notebook.defined:
+        if name in KNOWN_NAMES and name not in self.binds and name not in notebook.defined:
             return f"builtins.{name}"
         return None
 

@@ -10,7 +10,7 @@ from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.runner import lint_notebook
 from jupyter_clusterbridge.lint.sources.base import SourceFile
 from jupyter_clusterbridge.model.findings import Edit, Finding, Fix
-from jupyter_clusterbridge.runtime.source import parse_cell
+from jupyter_clusterbridge.runtime.source import parse_once
 
 _ROUNDS = 10
 """A fix may make room for another; no notebook needs more rounds than this."""
@@ -65,6 +65,6 @@ def _that_parse(cell: str, fixes: Sequence[Fix]) -> list[Fix]:
     kept: list[Fix] = []
     for fix in fixes:
         tried = [edit for other in [*kept, fix] for edit in other.edits]
-        if parse_cell(apply_edits(cell, tried)).tree is not None:
+        if parse_once(apply_edits(cell, tried)).tree is not None:
             kept.append(fix)
     return kept

@@ -23,8 +23,8 @@ from jupyter_clusterbridge.lint.flow import is_dead
 from jupyter_clusterbridge.lint.scope import Scope, words
 
 _SKIPPED = words("""
-    annotation asname attr conversion ctx id kind level module name n names op ops returns simple type_comment
-    type_ignores type_params
+    annotation arg asname attr conversion ctx id kind kwd_attrs level module name n names op ops rest returns
+    simple str type_comment type_ignores type_params
 """)
 """Fields that hold no node a rule asks about; annotations are not always evaluated."""
 
@@ -45,10 +45,13 @@ _ORDER: dict[type[ast.AST], tuple[str, ...]] = {
     ast.AsyncFunctionDef: ("decorator_list", "args"),
     ast.Lambda: ("args",),
     ast.arguments: ("defaults", "kw_defaults"),
+    ast.MatchSingleton: (),
+    ast.Constant: (),
 }
 _BRANCHES = (ast.If, ast.While)
 _BODIES = (*FUNCTIONS, ast.Lambda, ast.ClassDef)
-_fields: dict[type[ast.AST], tuple[str, ...]] = dict(_ORDER)
+_fields: dict[type[ast.AST], tuple[str, ...]] = {kind: fields[::-1] for kind, fields in _ORDER.items()}
+"""Fields with the children of each type of node, the last to be visited first."""
 
 
 class _Step(ast.AST):
@@ -76,21 +79,13 @@ class _Dead(_Step):
 
 
 _LEAVE = _Leave(ast.Pass())
+_STEPS = frozenset({_Body, _Close, _Dead})
+_SPECIAL = frozenset({*_BODIES, *COMPREHENSIONS, *_BRANCHES})
 
 
-def _children(node: ast.AST) -> list[ast.AST]:
-    kind = type(node)
-    fields = _fields.get(kind)
-    if fields is None:
-        fields = _fields[kind] = tuple(name for name in kind._fields if name not in _SKIPPED)
-    found: list[ast.AST] = []
-    for name in fields:
-        value = getattr(node, name, None)
-        if value.__class__ is list:
-            found += value
-        elif isinstance(value, ast.AST):
-            found.append(value)
-    return found if None not in found else [child for child in found if child is not None]
+def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
+    fields = _fields[kind] = tuple(name for name in reversed(kind._fields) if name not in _SKIPPED)
+    return fields
 
 
 Handlers = Mapping[type[ast.AST], Sequence[Handler]]
@@ -109,43 +104,50 @@ def walk_cell(cell: CellContext, alive: Handlers, dead: Handlers) -> None:
     cell.scopes = [Scope(cell.tree)]
     cell.parents = []
     handlers = alive
-    stack: list[ast.AST] = list(reversed(cell.tree.body))
+    stack: list[ast.AST] = [*reversed(cell.tree.body)]
     parents = cell.parents
     while stack:
         item = stack.pop()
-        kind = item.__class__
-        if kind is _Leave:
+        if item is _LEAVE:
             parents.pop()
             continue
-        if kind is _Dead:
-            handlers = dead if handlers is alive else alive
-            _enter_or_leave_dead(item, cell)
-            continue
-        if kind is _Body or kind is _Close:
+        kind = item.__class__
+        if kind in _STEPS:
+            if kind is _Dead:
+                handlers = dead if handlers is alive else alive
             _step(item, cell, stack)
             continue
         early = ENTER.get(kind)
         if early is not None:
             early(item, cell)
-        found = handlers.get(kind)
-        if found is not None:
-            for handler in found:
-                handler(item, cell)
-        if kind is ast.Name or kind is ast.Constant:
+        for handler in handlers.get(kind, ()):
+            handler(item, cell)
+        fields = _fields[kind] if kind in _fields else _fields_of(kind)
+        if not fields:
             continue
         parents.append(item)
         stack.append(_LEAVE)
-        if kind in _BODIES:
-            stack.append(_Body(item))
-        elif kind in COMPREHENSIONS:
-            cell.scopes.append(Scope(item))
-            stack.append(_Close(item))
-        if kind in _BRANCHES and handlers is alive and is_dead(item):
-            children = _children_of_dead(item)
-        else:
-            children = _children(item)
-        children.reverse()
-        stack.extend(children)
+        if kind in _SPECIAL:
+            _before_children(item, cell, stack)
+            if kind in _BRANCHES and handlers is alive and is_dead(item):
+                stack += _children_of_dead(item)[::-1]
+                continue
+        for name in fields:
+            value = getattr(item, name, None)
+            if value.__class__ is not list:
+                if value is not None:
+                    stack.append(value)
+            elif value:
+                # an entry is None for a default that is not given, and for the key of ** in a dictionary
+                stack += value[::-1] if None not in value else [child for child in reversed(value) if child]
+
+
+def _before_children(node: ast.AST, cell: CellContext, stack: list[ast.AST]) -> None:
+    if isinstance(node, _BODIES):
+        stack.append(_Body(node))
+    elif isinstance(node, COMPREHENSIONS):
+        cell.scopes.append(Scope(node))
+        stack.append(_Close(node))
 
 
 def _children_of_dead(node: ast.AST) -> list[ast.AST]:
@@ -153,8 +155,7 @@ def _children_of_dead(node: ast.AST) -> list[ast.AST]:
     return [node.test, _Dead(node), *node.body, _Dead(node), *node.orelse]
 
 
-def _enter_or_leave_dead(step: ast.AST, cell: CellContext) -> None:
-    assert isinstance(step, _Dead)
+def _enter_or_leave_dead(step: _Dead, cell: CellContext) -> None:
     if cell.scopes[-1].node is step.node:
         cell.scopes.pop()
     else:
@@ -164,6 +165,8 @@ def _enter_or_leave_dead(step: ast.AST, cell: CellContext) -> None:
 def _step(step: ast.AST, cell: CellContext, stack: list[ast.AST]) -> None:
     if isinstance(step, _Close):
         close_scope(cell)
+    elif isinstance(step, _Dead):
+        _enter_or_leave_dead(step, cell)
     elif isinstance(step, _Body):
         node = step.node
         if not isinstance(node, ast.Lambda):

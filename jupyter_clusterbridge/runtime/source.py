@@ -60,15 +60,14 @@ class ParsedCell:
     error_line: int | None = None
 
 
-@functools.lru_cache(maxsize=2048)
-def parse_cell(source: str) -> ParsedCell:
-    """Parse a cell; never raises.
+def parse_once(source: str) -> ParsedCell:
+    """Parse a cell; never raises. What is parsed again and again has :func:`parse_cell`.
 
     A line magic becomes ``pass`` and ``x = %magic`` becomes ``x = None`` on its own line; what ``%time`` and
     ``%prun`` run stays as a statement. The body of a cell magic that runs Python (``%%time``, ``%%capture``, ...)
     is parsed; that of others (``%%bash``) is not.
 
-    >>> cell = parse_cell("files = !ls\\n%matplotlib inline")
+    >>> cell = parse_once("files = !ls\\n%matplotlib inline")
     >>> cell.python, [magic.name for magic in cell.magics]
     ('files = None\\npass', ['', 'matplotlib'])
     """
@@ -79,6 +78,12 @@ def parse_cell(source: str) -> ParsedCell:
         line = error.lineno if isinstance(error, SyntaxError) else None
         message = error.msg if isinstance(error, SyntaxError) else str(error)
         return ParsedCell(None, magics, python, message or type(error).__name__, line)
+
+
+@functools.lru_cache(maxsize=2048)
+def parse_cell(source: str) -> ParsedCell:
+    """Parse a cell like :func:`parse_once`, and keep the trees of the last ones."""
+    return parse_once(source)
 
 
 def _parse(python: str) -> ast.Module:

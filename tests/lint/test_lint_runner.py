@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
@@ -174,3 +175,17 @@ def test_linting_imports_none_of_the_libraries_that_it_knows(repository: Path) -
     )
     out = subprocess.run([sys.executable, "-c", code], cwd=repository, capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+def test_all_memory_of_a_notebook_is_free_without_a_search_for_garbage() -> None:
+    text = "import random\nx = random.random()\ndef f():\n    return y\nclass A:\n    z = [f for f in x]\n"
+    notebook = notebook_of(f"{text}# %%\n{text}for\n# %%\nf(")
+    lint_notebook(notebook)
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(20):
+            lint_notebook(notebook)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
