@@ -39,6 +39,8 @@ class Truth:
     why: dict[str, str] = field(default_factory=dict)
     """What the reasons of a cell must name, ``location@cell`` (cells by id, ``-`` for none), several with spaces,
     alternatives with ``|``: ``{"c": "column:df.a@b"}``."""
+    told: dict[str, str] = field(default_factory=dict)
+    """What the message of a kind of intervention must contain, alternatives with ``|``."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +213,7 @@ class Play:
             metadata = {"cellId": cell, "deletedCells": self._deleted}
             self._deleted = []
         elif self.front_end == "foreign":
-            metadata = {"cellId": f"vscode-notebook-cell:{self.path}#W{self.order.index(cell)}sZmlsZQ%3D%3D"}
+            metadata = {"cellId": f"vscode-notebook-cell:{self.path}#W{ord(cell)}sZmlsZQ%3D%3D"}
         return self.kernel.send(self.source[cell] if source is None else source, metadata)
 
     def _save(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from harness import Play, Session, Truth
 from kernels import Zygote
 
-ANSWERS = ("diverged", "edited", "never_run", "unsafe", "intervention", "reason")
+ANSWERS = ("diverged", "edited", "never_run", "unsafe", "intervention", "reason", "told")
 _LETTERS = {"c": "current", "d": "diverged", "e": "edited", "n": "never_run"}
 
 
@@ -66,6 +66,11 @@ def judge(result: Result, truth: Truth, report: Any, order: list[str]) -> None:
             result.wanted.append(f"reason {cell} {item}")
             if not named & set(item.split("|")):
                 result.missed.append(f"reason {cell} {item} (said: {' '.join(sorted(named)) or 'nothing'})")
+    for kind, text in truth.told.items():
+        messages = [one.message for one in report.interventions if one.kind.value == kind]
+        result.wanted.append(f"told {kind} {text}")
+        if not any(part in message for message in messages for part in text.split("|")):
+            result.missed.append(f"told {kind} {text} (said: {' / '.join(messages) or 'nothing'})")
     result.untracked = sorted(
         f"{letter_of[cell.cell_id]} {location}"
         for cell in report.cells

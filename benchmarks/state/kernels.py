@@ -142,7 +142,9 @@ class Kernel:
                 continue
             kind, content = message["msg_type"], message["content"]
             if kind == "comm_open" and "state" in content["data"]:
-                self.widgets[content["comm_id"]] = content["data"]["state"]
+                self.widgets[content["comm_id"]] = dict(content["data"]["state"])
+            elif kind == "comm_msg" and content["comm_id"] in self.widgets:
+                self.widgets[content["comm_id"]].update(content["data"].get("state", {}))
             if message["parent_header"].get("msg_id") != request:
                 continue
             text += _text(kind, content)
@@ -150,18 +152,16 @@ class Kernel:
                 return text
         raise TimeoutError("the cell does not end")
 
-    def move_widget(self, description: str, value: object) -> None:
-        """Set the value of a widget as a person at the front end does."""
-        comm = next(comm for comm, state in self.widgets.items() if state.get("description") == description)
-        data = {"method": "update", "state": {"value": value}, "buffer_paths": []}
-        message = self._client.session.msg("comm_msg", {"comm_id": comm, "data": data})
-        self._client.shell_channel.send(message)
-        self.finish(message["header"]["msg_id"])
+    def move_widget(self, description: str, value: object, trait: str = "value") -> None:
+        """Set a widget as a person at the front end does; a choice is set by its ``index``."""
+        self._to_widget(description, {"method": "update", "state": {trait: value}, "buffer_paths": []})
 
     def click(self, description: str) -> None:
         """Press a button."""
+        self._to_widget(description, {"method": "custom", "content": {"event": "click"}})
+
+    def _to_widget(self, description: str, data: dict[str, Any]) -> None:
         comm = next(comm for comm, state in self.widgets.items() if state.get("description") == description)
-        data = {"method": "custom", "content": {"event": "click"}}
         message = self._client.session.msg("comm_msg", {"comm_id": comm, "data": data})
         self._client.shell_channel.send(message)
         self.finish(message["header"]["msg_id"])
