@@ -59,7 +59,7 @@ def scaler_and_pipeline(s: Play) -> Truth:
         "pipe.fit(Z, y)\nacc = pipe.score(Z, y)",
         "print(scores.mean(), acc)",
     )
-    s.run("abcdefdef")
+    s.run("abcdefef")
     return Truth("cccccc", did="rerun")
 
 

@@ -125,7 +125,7 @@ def cell_split_and_both_parts_run(s: Play) -> Truth:
     s.run()
     s.split("a", 1)
     s.run("ac")
-    return Truth("ccc", may="edited_rerun out_of_order")
+    return Truth("ccc", may="edited_rerun out_of_order rerun")
 
 
 @session("structure")
@@ -154,8 +154,9 @@ def merged_in_the_wrong_order(s: Play) -> Truth:
     s.run()
     s.move("c", after="a")
     s.merge("c", "b")
+    # its parts ran, but in the other order: edited and diverged are both right
     return Truth(
-        "c[e]d", unsafe="", either="c", did="", may="out_of_order deleted_cell_state", why={"d": "name:x@c"}
+        "c[ed]d", unsafe="", either="c", did="", may="out_of_order deleted_cell_state", why={"d": "name:x@c"}
     )
 
 
