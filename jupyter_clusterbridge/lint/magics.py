@@ -20,6 +20,7 @@ _KNOWN_CELL_MAGICS = words("""
     ! HTML SVG bash capture cmd file html javascript js latex markdown memit perl pip prun python python2
     python3 ruby script sh svg sx system time timeit writefile
 """)
+_HERE_TEXT = re.compile(r"<<-?\s*[\"'\\]?(\w+)")
 _SHELL_CELLS = ("bash", "sh", "!", "sx", "system", "script", "cmd")
 
 
@@ -48,10 +49,20 @@ def shell_lines(magic: Magic, cell: CellContext) -> list[tuple[int, str]]:
     if magic.kind == "shell":
         return [(magic.line, magic.body)]
     if magic.kind == "cell" and magic.name in _SHELL_CELLS:
-        lines = cell.cell.source.split("\n")[magic.line :]
-        return [
-            (magic.line + 1 + offset, line.strip())
-            for offset, line in enumerate(lines)
-            if line.strip() and not line.lstrip().startswith("#")
-        ]
+        return _commands(cell.cell.source.split("\n")[magic.line :], magic.line + 1)
     return []
+
+
+def _commands(lines: list[str], first: int) -> list[tuple[int, str]]:
+    """The lines of a shell cell that are commands: no comments, and no text that one writes to a file."""
+    found: list[tuple[int, str]] = []
+    until: str | None = None
+    for number, line in enumerate(lines, start=first):
+        text = line.strip()
+        if until is not None:
+            until = None if text == until else until
+        elif text and not text.startswith("#"):
+            found.append((number, text))
+            begins = _HERE_TEXT.search(text)
+            until = begins[1] if begins else None
+    return found

@@ -56,7 +56,7 @@ CAUGHT: list[tuple[str, list[tuple[int, int, str]], str]] = [
     ("CB401", [(0, 1, "error")], "!pip -q install x"),
     ("CB401", [(0, 1, "error")], "%conda install -y x"),
     ("CB401", [(0, 1, "error")], "!uv pip install x"),
-    ("CB401", [(0, 3, "error")], "%%bash\nset -e\nsudo apt-get install -y x"),
+    ("CB405", [(0, 3, "error")], "%%bash\nset -e\nsudo apt-get install -y x"),
     ("CB401", [(0, 2, "error")], "import os\nos.system('pip install x')"),
     ("CB401", [(0, 2, "error")], "if True:\n    !pip install x"),
     ("CB402", [(0, 1, "warning")], "open(f'/Users/anna/{name}.csv')\nname = 1"),

@@ -101,7 +101,7 @@ def test_a_fix_that_removes_nothing_ends_all_the_same() -> None:
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
 def test_the_fixes_of_a_rule_leave_python_that_it_is_content_with(rule: type[Rule], tmp_path: Path) -> None:
     text = MARK.sub("", "".join(text for _, text in page_of(rule).examples("Bad example")))
-    if rule.code == "CB001":
+    if rule.code == "CB001" or "# %% In [" in text:  # a script does not say how its cells ran
         return
     before = [finding for finding in lint_notebook(notebook_of(text)) if finding.code == rule.code]
     fixable = sum(finding.fix is not None for finding in before)

@@ -22,6 +22,9 @@ _ORDERLESS = {
     "builtins.max",
     "builtins.min",
     "natsort.natsorted",
+    "builtins.print",
+    "IPython.display.display",
+    "builtins.display",
     "collections.Counter",
 }
 _PASS_THROUGH = {"builtins.list", "builtins.tuple", "builtins.iter", "builtins.map", "builtins.filter"}

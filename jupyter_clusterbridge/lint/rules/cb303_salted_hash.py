@@ -58,11 +58,28 @@ class SaltedHash(Rule):
         if cell.callee != "builtins.hash" or not node.args:
             return
         value = node.args[0]
+        if isinstance(value, ast.Name) and _counts(value.id, cell):
+            return
         if isinstance(value, ast.Constant) and isinstance(value.value, (int, float)):
             return
         if getattr(cell.function, "name", None) == "__hash__" or _only_looked_at(cell):
             return
         self.report(cell, node, "`hash` of a string is another number in each process")
+
+
+def _counts(name: str, cell: CellContext) -> bool:
+    """Whether a loop or a comprehension around binds the name to numbers of a ``range``."""
+    loops: list[tuple[ast.expr, ast.expr]] = []
+    for node in cell.parents:
+        if isinstance(node, ast.For):
+            loops.append((node.target, node.iter))
+        elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
+            loops += [(generator.target, generator.iter) for generator in node.generators]
+    return any(
+        isinstance(target, ast.Name) and target.id == name and isinstance(source, ast.Call)
+        and cell.resolve(source.func) == "builtins.range"
+        for target, source in loops
+    )  # fmt: skip
 
 
 def _only_looked_at(cell: CellContext) -> bool:

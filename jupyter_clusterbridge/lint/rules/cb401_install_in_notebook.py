@@ -17,7 +17,6 @@ _INSTALL = re.compile(
     r"|uv\s+(?:pip\s+(?:install|sync|uninstall)|add|sync)\b"
     r"|(?:conda|mamba|micromamba)\s+(?:env\s+)?(?:install|create|update|remove)\b"
     r"|(?:poetry|pdm|pixi)\s+(?:add|install)\b"
-    r"|apt(?:-get)?\s+(?:-\S+\s+)*install\b"
     r"|easy_install\b)"
 )
 _MAGICS = {
@@ -35,8 +34,9 @@ class InstallInNotebook(Rule):
 
     ## What it does
 
-    Reports `%pip install`, `!pip install`, `conda`, `mamba`, `uv`, `poetry` and `apt` installs in magics,
-    shell escapes, `%%bash` cells and calls of `subprocess` or `os.system`.
+    Reports `%pip install`, `!pip install`, `conda`, `mamba`, `uv` and `poetry` installs in magics, shell
+    escapes, `%%bash` cells and calls of `subprocess` or `os.system`.
+    Packages of the operating system are the matter of CB405.
 
     ## Why it matters on a cluster
 

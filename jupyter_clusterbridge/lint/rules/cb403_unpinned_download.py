@@ -34,8 +34,8 @@ class UnpinnedDownload(Rule):
 
     Reports `from_pretrained`, `load_dataset`, `hf_hub_download` and the like without `revision`,
     `torch.hub.load` without a tag or commit, `fetch_openml` without a version, and plain downloads by
-    `urllib`, `requests`, pandas, `wget` and `curl`. A cell that computes a digest with `hashlib` counts as
-    checking what it downloads.
+    `urllib`, `requests`, pandas, `wget` and `curl`; each repository once. A cell that computes a digest with
+    `hashlib` counts as checking what it downloads.
 
     ## Why it matters on a cluster
 
@@ -75,6 +75,7 @@ class UnpinnedDownload(Rule):
     def __init__(self, notebook: NotebookContext) -> None:
         super().__init__(notebook)
         self._checked = False
+        self._named: set[str] = set()
 
     def begin_cell(self, cell: CellContext) -> None:
         """Note whether the cell checks what it downloads."""
@@ -126,7 +127,9 @@ class UnpinnedDownload(Rule):
         name = constant(first, cell)
         if not isinstance(name, str) or _LOCAL.match(name) or name in _BUILDERS:
             return
-        self._report(node, f"`{shown}` of `{name[:40]}` names no revision", cell)
+        # model, tokenizer and configuration of one repository are one cause
+        if name not in self._named and self._report(node, f"`{shown}` of `{name[:40]}` names no revision", cell):
+            self._named.add(name)
 
     def _table(self, node: ast.Call, called: str, cell: CellContext) -> None:
         source = constant(node.args[0] if node.args else None, cell)
@@ -147,8 +150,8 @@ class UnpinnedDownload(Rule):
 
     def _report(
         self, node: ast.AST, message: str, cell: CellContext, confidence: Confidence = Confidence.HIGH
-    ) -> None:
-        self.report(cell, node, message, confidence=confidence)
+    ) -> bool:
+        return self.report(cell, node, message, confidence=confidence)
 
 
 _REPOSITORY_ARGUMENTS = ("repo_id", "path", "pretrained_model_name_or_path", "model_name_or_path", "model")

@@ -8,8 +8,9 @@ from jupyter_clusterbridge.lint.context import CellContext
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.model.findings import Severity
 
-_INPUT = {"builtins.input", "getpass.getpass", "google.colab.files.upload", "huggingface_hub.notebook_login",
-          "click.prompt", "click.confirm"}  # fmt: skip
+_INPUT = {
+    "builtins.input", "getpass.getpass", "google.colab.files.upload", "click.prompt", "click.confirm"
+}  # fmt: skip
 _WIDGETS = {"interact", "interactive", "interact_manual", "interactive_output", "Button", "FileUpload", "Text",
             "Textarea", "Password", "IntSlider", "FloatSlider", "FloatLogSlider", "IntRangeSlider", "Dropdown",
             "Select", "SelectMultiple", "RadioButtons", "ToggleButtons", "Checkbox", "IntText", "FloatText",
@@ -21,8 +22,10 @@ class AsksAPerson(Rule):
 
     ## What it does
 
-    Reports `input`, `getpass`, uploads and logins that ask, at error level where a cell runs them itself
-    and as a warning in functions; and widgets of ipywidgets that take a value, as a warning.
+    Reports `input`, `getpass` and uploads that ask, at error level where a cell runs them itself and as a
+    warning in functions; and widgets of ipywidgets that take a value, as a
+    warning once for each cell. Logins are the matter of
+    CB516.
 
     ## Why it matters on a cluster
 
@@ -59,6 +62,10 @@ class AsksAPerson(Rule):
     name = "asks-a-person"
     severity = Severity.ERROR
 
+    def begin_cell(self, cell: CellContext) -> None:
+        """Each cell is reported once for its widgets."""
+        self._widgets = False
+
     def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
         """Look at calls that ask."""
         assert isinstance(node, ast.Call)
@@ -67,6 +74,8 @@ class AsksAPerson(Rule):
             severity = Severity.ERROR if cell.function is None else Severity.WARNING
             shown = called.removeprefix("builtins.") if called else ""
             self.report(cell, node, f"`{shown}` waits for a person", severity=severity)
-        elif called is not None and called.startswith("ipywidgets.") and called.rpartition(".")[2] in _WIDGETS:
+        elif called is None or self._widgets:
+            return
+        elif called.startswith("ipywidgets.") and called.rpartition(".")[2] in _WIDGETS:
             message = f"the widget `{called.rpartition('.')[2]}` keeps its first value in a job"
-            self.report(cell, node, message, severity=Severity.WARNING)
+            self._widgets = self.report(cell, node, message, severity=Severity.WARNING)

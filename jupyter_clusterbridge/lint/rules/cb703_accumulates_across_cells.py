@@ -104,6 +104,11 @@ class Accumulates(Rule):
 
 def _idempotent(value: ast.expr, name: str) -> bool:
     """Whether ``name = f(name)`` plainly gives the same again: sorted, a set, ``.to(device)``, ``.eval()``."""
+    if isinstance(value, ast.Subscript):
+        # the same columns, or the rows that a condition lets through, are the same a second time
+        chosen = value.slice
+        columns = isinstance(chosen, ast.List) and all(isinstance(item, ast.Constant) for item in chosen.elts)
+        return base_name(value.value) == name and (columns or _is_condition(chosen))
     if not isinstance(value, ast.Call):
         return False
     function = value.func
@@ -127,5 +132,21 @@ def _idempotent(value: ast.expr, name: str) -> bool:
             "resolve",
             "dropna",
             "drop_duplicates",
+            "fillna",
+            "sort_values",
+            "head",
+            "clip",
+            "abs",
         )
     return False
+
+
+def _is_condition(node: ast.expr) -> bool:
+    """Whether an expression says yes or no for each row: ``df.age > 3``, also joined by ``&``, ``|`` and ``~``."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.BitAnd, ast.BitOr)):
+        return _is_condition(node.left) and _is_condition(node.right)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
+        return _is_condition(node.operand)
+    if isinstance(node, ast.Call):
+        return method(node) in ("isin", "notna", "notnull", "isna", "isnull", "between", "duplicated")
+    return isinstance(node, ast.Compare)
