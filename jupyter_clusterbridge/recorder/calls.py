@@ -55,6 +55,11 @@ PURE_CALLS = frozenset(
 )
 """Calls that change none of their arguments and draw nothing."""
 
+RUNS_TEXT = frozenset({"exec", "eval", "globals"})
+"""Functions that run code in the notebook's names, or that open these names to it."""
+SHELL_RUNS = frozenset({"run_cell", "run_cell_magic", "run_line_magic"})
+"""Methods of the shell that do."""
+
 MUTATING_METHODS = frozenset(
     {
         "add",

@@ -127,6 +127,8 @@ class _Judge:
         )
 
     def _reasons(self, cell: Cell, history: CellHistory, last: Run, stop: Reason | None) -> list[Reason]:
+        if stop is not None and not history.edited:
+            return [stop]
         found = [explain(self._cells, history, mismatch, self.deleted) for mismatch in history.mismatches]
         found += [explain_missing(self._cells, location, made) for location, made in history.missing.items()]
         if last.status == "interrupted" or (last.status == "open" and last is not self._newest):
@@ -136,7 +138,7 @@ class _Judge:
         if found:
             remedy = self._remedies.current(history.position)
             found = [dataclasses.replace(reason, remedy=remedy) for reason in found]
-        return found or ([stop] if stop is not None else [])
+        return found
 
     def _unsafe(self, position: int, locations: Sequence[str]) -> Reason:
         kind, _, name = locations[0].partition(":")

@@ -49,6 +49,10 @@ class Effects:
     item_updates: set[tuple[str, str]] = field(default_factory=set)
     """Items set in part, or deleted."""
     attribute_stores: set[tuple[str, str]] = field(default_factory=set)
+    iterates: set[str] = field(default_factory=set)
+    """Old objects that are gone through, which uses up an iterator."""
+    opaque: bool = False
+    """Whether it runs code that the text does not show, in the names of the notebook."""
     imports: set[str] = field(default_factory=set)
     env_reads: set[str] = field(default_factory=set)
     env_writes: set[str] = field(default_factory=set)
@@ -74,6 +78,8 @@ class Effects:
         self.stores |= other.stores - known
         self.fits |= other.fits - known
         self.touches |= other.touches - known
+        self.iterates |= other.iterates - known
+        self.opaque |= other.opaque
         for name in ("binds", "deletes", "imports", "env_reads", "env_writes", "seeds"):
             getattr(self, name).update(getattr(other, name))
         self.calls |= other.calls

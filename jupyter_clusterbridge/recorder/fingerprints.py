@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 
 import xxhash
 
+from jupyter_clusterbridge.recorder.hidden import state_of
+
 identity = object.__hash__
 """Another number for each object alive, as ``id`` gives it; but ``id`` raises an audit event at each call."""
 clock = time.thread_time
@@ -135,8 +137,8 @@ class _Feeder:
             self._buffer(memoryview(value).cast("B"))
         elif isinstance(value, _BY_IDENTITY) or issubclass(kind, enum.Enum):
             self._mark_identity(value)
-            if depth == 0 and is_notebook_class(value):
-                self._class(value)
+            if depth == 0:
+                self._held(value)
         elif self._items % 64 == 0 and clock() > self._deadline:
             raise OutOfTime
         elif depth >= _MAX_DEPTH or self._items < 0 or identity(value) in self._open:
@@ -147,6 +149,16 @@ class _Feeder:
             self._mark(kind.__qualname__)
             self._structured(value, kind, depth)
             self._open.discard(identity(value))
+
+    def _held(self, value: Any) -> None:
+        """What a class or a function of the notebook holds itself."""
+        if is_notebook_class(value):
+            self._class(value)
+        elif isinstance(value, types.MethodType):
+            self.feed(value.__self__, 1)
+        elif isinstance(value, types.FunctionType) and value.__module__ == "__main__":
+            for item in state_of(value):
+                self.feed(item, 1)
 
     def _structured(self, value: Any, kind: type, depth: int) -> None:
         if kind in _SEQUENCES or (issubclass(kind, tuple) and hasattr(kind, "_fields")):

@@ -25,6 +25,13 @@ from jupyter_clusterbridge.recorder.fingerprints import (
     is_notebook_class,
     is_torch_module,
 )
+from jupyter_clusterbridge.recorder.hidden import (
+    holds_state,
+    is_consumed,
+    is_logger,
+    is_notebook_object,
+    is_open_file,
+)
 from jupyter_clusterbridge.recorder.names import CellNames
 from jupyter_clusterbridge.recorder.overwrites import allows
 
@@ -106,12 +113,17 @@ class Footprint:
         total = self._names.total
         chosen = total.stores | total.touches | self._names.rebinds
         bound = total.binds | through
+        known = self._namespace
+        chosen |= {name for name in total.iterates if is_consumed(known.get(name))}
+        chosen |= {name for name in self._reads if is_notebook_object(known.get(name))}
+        if total.opaque:
+            chosen |= {name for name in known if not (name.startswith("_") or _SHELL_NAME.fullmatch(name))}
         if total.calls:
             chosen |= through
             if "torch" in sys.modules:
                 chosen |= {name for name, value in self._namespace.items() if is_torch_module(value)}
-        known = self._namespace
-        found = [name for name in chosen if name in known and not _stateless(known[name], name in bound)]
+        chosen = {name for name in chosen if name in known and not _SHELL_NAME.fullmatch(name)}
+        found = [name for name in chosen if not _stateless(known[name], name in bound)]
         # what most likely changes comes first, in case that time runs out
         return sorted(found, key=lambda name: (not is_torch_module(known[name]), name not in total.stores, name))
 
@@ -186,9 +198,15 @@ class Footprint:
                 self._refitted.add(name)
                 continue
             differs, same = _compare(before, after)
-            if differs or (ok and name in total.stores and not same):
+            used_up = name not in total.stores and self._is_used_up(name)
+            if used_up or differs or (ok and name in total.stores and not same):
                 changed.add(name)
         return changed
+
+    def _is_used_up(self, name: str) -> bool:
+        """Whether the cell goes through an iterator, or uses an open file: what is left of them does not show."""
+        value, total = self._namespace[name], self._names.total
+        return (name in total.iterates and is_consumed(value)) or (name in total.touches and is_open_file(value))
 
     def _after_print(self, name: str, deadline: float) -> Fingerprint | None:
         if name not in self._before:
@@ -260,8 +278,10 @@ def _compare(before: Fingerprint | None, after: Fingerprint | None) -> tuple[boo
 
 def _stateless(value: object, bound: bool) -> bool:
     """Whether there is nothing in a value that could change; scalars matter only where the name is bound anew."""
-    if is_notebook_class(value):
+    if is_notebook_class(value) or holds_state(value):
         return False
+    if is_logger(value):
+        return True
     return isinstance(value, _NO_STATE) or (type(value) in _ATOMS and not bound)
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 from jupyter_clusterbridge.recorder.calls import (
     PURE_CALLS,
+    RUNS_TEXT,
+    SHELL_RUNS,
     asks_for_folder,
     call_changes,
     env_access,
@@ -120,6 +122,8 @@ def _statement(node: ast.stmt, magics: tuple[Magic, ...], shared: Shared) -> Eff
 
 def _add_environment_magics(total: Effects, magics: tuple[Magic, ...]) -> None:
     for magic in magics:
+        if magic.kind == "line" and magic.name == "run" and "-i" in magic.body.split():
+            total.calls = total.opaque = True
         if magic.kind == "line" and magic.name in ("env", "set_env") and magic.body:
             name, _, value = magic.body.replace("=", " ").partition(" ")
             (total.env_writes if value.strip() else total.env_reads).add(name)
@@ -188,6 +192,28 @@ class _Walker(PartWalker):
         if name is not None and name not in self.bound and name not in self.hidden:
             self.out.touches.add(name)
 
+    def _iterate(self, node: ast.AST) -> None:
+        """A value is gone through."""
+        name = (
+            root_name(node) if isinstance(node, ast.Starred) else node.id if isinstance(node, ast.Name) else None
+        )
+        if name is not None and name not in self.bound and name not in self.hidden:
+            self.out.iterates.add(name)
+
+    def _run_text(self, node: ast.Call) -> None:
+        """Code that a call runs in the notebook's names: as it is written where it is, unknown otherwise."""
+        method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name not in RUNS_TEXT and method not in SHELL_RUNS:
+            return
+        text = node.args[0].value if len(node.args) == 1 and isinstance(node.args[0], ast.Constant) else None
+        parsed = parse_cell(text) if isinstance(text, str) and name in ("exec", "eval") else None
+        if parsed is None or parsed.tree is None:
+            self.out.opaque = True
+            return
+        for statement in parsed.tree.body:
+            self.visit(statement)
+
     # stores into objects
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -237,6 +263,8 @@ class _Walker(PartWalker):
     def visit_Assign(self, node: ast.Assign) -> None:
         self.visit(node.value)
         for target in node.targets:
+            if isinstance(target, (ast.Tuple, ast.List)):
+                self._iterate(node.value)
             self.visit(target)
             self._alias(target, node.value)
             self._remember(target, node.value)
@@ -286,9 +314,12 @@ class _Walker(PartWalker):
             (self.out.env_writes if _writes_env(node) else self.out.env_reads).add(name)
             return
         if isinstance(node.func, ast.Name) and node.func.id in PURE_CALLS:
+            for argument in node.args:
+                self._iterate(argument)
             return
         self.out.calls = True
         self.out.looks_around |= asks_for_folder(node)
+        self._run_text(node)
         self.out.seeds |= seeded_streams(node)
         changes = call_changes(node)
         for changed in changes.stores:
@@ -297,6 +328,17 @@ class _Walker(PartWalker):
             self._store(changed, fit=True)
         for touched in changes.touches:
             self._touch(touched)
+
+    def visit_Starred(self, node: ast.Starred) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self._iterate(node.value)
+        self.visit(node.value)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        for operation, value in zip(node.ops, node.comparators, strict=True):
+            if isinstance(operation, (ast.In, ast.NotIn)):
+                self._iterate(value)
+        self.generic_visit(node)
 
     def visit_Await(self, node: ast.Await) -> None:
         self.out.calls = True
@@ -343,6 +385,8 @@ class _Walker(PartWalker):
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
         self.visit(node.generators[0].iter)
+        for generator in node.generators:
+            self._iterate(generator.iter)
         outer = self.hidden
         self.hidden = outer | target_names(generator.target for generator in node.generators)
         for index, generator in enumerate(node.generators):
@@ -378,6 +422,7 @@ class _Walker(PartWalker):
     def visit_For(self, node: ast.For | ast.AsyncFor) -> None:
         self.visit(node.iter)
         self._touch(root_name(node.iter))
+        self._iterate(node.iter)
         self.visit(node.target)
         self._alias(node.target, node.iter)
         self._remember(node.target, node.iter)

@@ -96,6 +96,9 @@ def allows(value: object, methods: frozenset[str]) -> bool:
     (True, False)
     """
     bases = type(value).__mro__
+    own = [vars(cls) for cls in bases if cls.__module__ == "__main__"]
+    if any(name in members for members in own for name in ("__setitem__", "__setattr__")):
+        return False  # what setting a part does is the notebook's own affair
     kinds = {cls.__name__ for cls in bases if cls.__module__ != "__main__"}
     kinds |= {"torch"} if any(cls.__module__.partition(".")[0] == "torch" for cls in bases) else set()
     return methods <= frozenset().union(*(SETTERS[kind] for kind in kinds & SETTERS.keys()))

@@ -1,0 +1,64 @@
+"""State that lies in what does not look like data: in functions, iterators and open files."""
+
+from __future__ import annotations
+
+import io
+import sys
+import types
+from collections.abc import Iterator
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+_CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
+
+
+def is_consumed(value: object) -> bool:
+    """Whether going through a value uses it up: an iterator, a generator, an open file.
+
+    >>> is_consumed(iter([1])), is_consumed([1])
+    (True, False)
+    """
+    return hasattr(type(value), "__next__")
+
+
+def is_open_file(value: object) -> bool:
+    """Whether a value is an open file, whose every use moves its position."""
+    return isinstance(value, io.IOBase)
+
+
+def is_logger(value: object) -> bool:
+    """Whether a value is a logger, which changes as it is used and holds nothing of the notebook's."""
+    logging = sys.modules.get("logging")
+    return logging is not None and isinstance(value, logging.Logger)
+
+
+def is_notebook_object(value: object) -> bool:
+    """Whether code of the notebook runs when a value is merely looked at: its class is defined in a cell."""
+    return any(base.__module__ == "__main__" for base in type(value).__mro__[:-1])
+
+
+def holds_state(value: object) -> bool:
+    """Whether a function or a method keeps something between calls.
+
+    >>> def counter(seen=[]): ...
+    >>> holds_state(counter), holds_state(len)
+    (False, False)
+    """
+    if isinstance(value, types.MethodType):
+        return not isinstance(value.__self__, _CODE)
+    if not isinstance(value, types.FunctionType) or value.__module__ != "__main__":
+        return False
+    return any(True for _ in state_of(value))
+
+
+def state_of(function: types.FunctionType) -> Iterator[object]:
+    """What a function of the notebook keeps: variables of its closure, defaults that can change, attributes."""
+    for cell in function.__closure__ or ():
+        try:
+            content = cell.cell_contents
+        except ValueError:  # a variable of the outer function that is not bound yet
+            continue
+        if not isinstance(content, _CODE):
+            yield content
+    defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+    yield from (value for value in defaults if not isinstance(value, (*_PLAIN, *_CODE)))
+    yield from (value for name, value in vars(function).items() if name != "__wrapped__")
