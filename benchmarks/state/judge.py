@@ -12,7 +12,8 @@ from harness import Play, Session, Truth
 from kernels import Zygote
 
 ANSWERS = ("diverged", "edited", "never_run", "unsafe", "intervention", "reason", "told")
-_LETTERS = {"c": "current", "d": "diverged", "e": "edited", "n": "never_run"}
+_LETTERS = {"c": "current", "d": "diverged", "e": "edited", "n": "never_run", "u": "not_tracked"}
+_LETTER_OF = {state: letter for letter, state in _LETTERS.items()}
 
 
 @dataclass
@@ -54,7 +55,8 @@ def judge(result: Result, truth: Truth, report: Any, order: list[str]) -> None:
     """Fill a result."""
     ids = [cell.cell_id for cell in report.cells]
     letter_of = dict(zip(ids, order, strict=True))
-    _judge_states(result, truth, "".join(cell.state.value[0] for cell in report.cells), order)
+    letters = "".join(_LETTER_OF[cell.state.value] for cell in report.cells)
+    _judge_states(result, truth, letters, order)
     unsafe = {letter_of[cell.cell_id] for cell in report.cells if cell.unsafe_to_rerun}
     _compare(result, "unsafe", set(truth.unsafe), unsafe, set(truth.either))
     kinds = {one.kind.value for one in report.interventions}
@@ -76,9 +78,7 @@ def judge(result: Result, truth: Truth, report: Any, order: list[str]) -> None:
         for cell in report.cells
         for location in getattr(cell, "untracked", ())
     )
-    result.said = (
-        f"{''.join(cell.state.value[0] for cell in report.cells)} unsafe={''.join(sorted(unsafe)) or '-'}"
-    )
+    result.said = f"{letters} unsafe={''.join(sorted(unsafe)) or '-'}"
     result.said += f" did={','.join(sorted(kinds)) or '-'}"
 
 
@@ -86,7 +86,7 @@ def _judge_states(result: Result, truth: Truth, said: str, order: list[str]) -> 
     wanted = re.findall(r"\[\w+\]|\w", truth.states)
     assert len(wanted) == len(said), f"the truth {truth.states} is not about {len(said)} cells"
     for cell, letters, letter in zip(order, wanted, said, strict=True):
-        right = letter in letters
+        right = letter in letters or (letter == "u" and "c" in letters)  # said to be unknown: no alarm
         if "c" not in letters:
             item = f"{_LETTERS[letters.strip('[]')[0]]} {cell}"
             result.wanted.append(item)

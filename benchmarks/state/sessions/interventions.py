@@ -177,7 +177,7 @@ def package_installed_by_shell(s: Play) -> Truth:
     """``!pip install`` with a pipe behind it."""
     _wheel(s.folder)
     s.cells(
-        "!{__import__('sys').executable} -m pip install -q --no-index --no-deps --target libs tiny_cb --find-links . 2>&1 | tail -1",
+        "import sys\n!{sys.executable} -m pip install -q --no-index --no-deps --target libs tiny_cb --find-links . 2>&1 | tail -1",
         "y = 1",
     )
     s.run()
@@ -208,11 +208,12 @@ def learning_rate_poked(s: Play) -> Truth:
 @session("intervention")
 def variable_set_in_the_debugger(s: Play) -> Truth:
     """At a breakpoint the person sets another value and goes on."""
-    s.cells("x = 1", "breakpoint()\ny = x * 2", "z = y")
+    s.cells("x = 1", "import pdb\npdb.set_trace()\ny = x * 2", "z = y")
     s.run("a")
     s.run("b", "!x = 99", "c")
     s.run("c")
-    return Truth("cdd", did="typed_input", may="rerun", why={"c": "name:y@b"})
+    # like typed input, it is in the file that a person is asked: called diverged or not is a matter of words
+    return Truth("c[cd][cd]", did="typed_input")
 
 
 @session("intervention")
