@@ -1,0 +1,84 @@
+"""CB118: pandas draws rows without a seed."""
+
+from __future__ import annotations
+
+import ast
+
+from jupyter_clusterbridge.lint.calls import argument, constant, has_star
+from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.seeding import seeded_before
+from jupyter_clusterbridge.model.findings import Severity
+
+_LOOKS = ("display", "head", "print")
+
+
+class UnseededSample(Rule):
+    """A data frame is sampled or shuffled without `random_state`.
+
+    ## What it does
+
+    Reports `frame.sample(frac=...)` and `frame.sample(n=...)` of pandas without `random_state`, as long as
+    nothing above has seeded NumPy's global stream, from which it draws then. A sample that is only shown is
+    of info level.
+
+    ## Why it matters on a cluster
+
+    The job trains on other rows, or in another order, than the notebook did.
+
+    ## Bad example
+
+    ```python
+    import pandas as pd
+
+    table = pd.DataFrame({"x": range(100)})
+    train = table.sample(frac=0.8)  # <-- here
+    test = table.drop(train.index)
+    ```
+
+    ## Good example
+
+    ```python
+    import pandas as pd
+
+    table = pd.DataFrame({"x": range(100)})
+    train = table.sample(frac=0.8, random_state=0)
+    test = table.drop(train.index)
+    ```
+
+    ## Remedy
+
+    Pass `random_state=SEED`.
+    """
+
+    code = "CB118"
+    name = "unseeded-sample"
+    words = frozenset({"pandas"})
+    methods = frozenset({"sample"})
+
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
+        """Look at samples."""
+        if has_star(node) or not isinstance(node.func, ast.Attribute) or (cell.callee or "").startswith("random."):
+            return
+        # other things have a method sample; these arguments are those of pandas
+        if argument(node, "frac") is None and (argument(node, "n") is None or "polars" in self.notebook.source):
+            return
+        state = argument(node, "random_state", 4)
+        if argument(node, "seed") is not None or (state is not None and constant(state, cell) is not None):
+            return
+        if not seeded_before("numpy", node, cell):
+            severity = Severity.INFO if _only_shown(cell) else None
+            message = f"`{ast.unparse(node.func)}` draws other rows in each run"
+            self.report(cell, node, message, severity=severity)
+
+
+def _only_shown(cell: CellContext) -> bool:
+    """Whether the sample is the value of a statement or the argument of a call that shows it."""
+    for node in reversed(cell.parents):
+        if isinstance(node, ast.Expr):
+            return True
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _LOOKS:
+            return True
+        if not isinstance(node, (ast.Attribute, ast.Call, ast.Subscript)):
+            return False
+    return False
