@@ -51,6 +51,8 @@ class Effects:
     attribute_stores: set[tuple[str, str]] = field(default_factory=set)
     iterates: set[str] = field(default_factory=set)
     """Old objects that are gone through, which uses up an iterator."""
+    modes: set[str] = field(default_factory=set)
+    """Old objects that are switched by ``.train()`` or ``.eval()``."""
     opaque: bool = False
     """Whether it runs code that the text does not show, in the names of the notebook."""
     imports: set[str] = field(default_factory=set)
@@ -79,6 +81,7 @@ class Effects:
         self.fits |= other.fits - known
         self.touches |= other.touches - known
         self.iterates |= other.iterates - known
+        self.modes |= other.modes - known
         self.opaque |= other.opaque
         for name in ("binds", "deletes", "imports", "env_reads", "env_writes", "seeds"):
             getattr(self, name).update(getattr(other, name))

@@ -93,6 +93,13 @@ def fingerprint(value: object, deadline: float) -> Fingerprint:
     return Fingerprint(identity(value), feeder.state.intdigest(), feeder.exact, by_value)
 
 
+def weights(module: Any, deadline: float) -> Fingerprint:
+    """Digest what a ``torch.nn.Module`` holds, but for the mode that its parts are in."""
+    feeder = _Feeder(deadline)
+    feeder.tensors(module)
+    return Fingerprint(identity(module), feeder.state.intdigest(), feeder.exact)
+
+
 def is_estimator(value: object) -> bool:
     """Whether ``fit`` starts anew: a scikit-learn style estimator without ``warm_start``."""
     roots = {cls.__module__.partition(".")[0] for cls in type(value).__mro__}
@@ -340,10 +347,15 @@ class _Feeder:
         self.by_value = False
         for module in value.modules():
             self._mark(f"{identity(module)}:{module.training}")
+        self.tensors(value)
+
+    def tensors(self, value: Any) -> None:
+        """The parameters and buffers of a module."""
+        for module in value.modules():
             for tensors in (module._parameters, module._buffers):
                 for tensor in tensors.values():
                     if tensor is not None:
-                        self._tensor(tensor, depth)
+                        self._tensor(tensor, 0)
 
     def _optimizer(self, value: Any, depth: int) -> None:
         for group in value.param_groups:

@@ -24,11 +24,12 @@ from jupyter_clusterbridge.recorder.fingerprints import (
     is_estimator,
     is_notebook_class,
     is_torch_module,
+    weights,
 )
 from jupyter_clusterbridge.recorder.hidden import (
     holds_state,
     is_consumed,
-    is_logger,
+    is_machinery,
     is_notebook_object,
     is_open_file,
 )
@@ -86,6 +87,7 @@ class Footprint:
             if name not in self._indirect and allows(namespace.get(name), methods)
         }
         self._before: dict[str, Fingerprint] = {}
+        self._weights: dict[str, Fingerprint] = {}
         candidates = self._candidates(through)
         self._held = {name: identity(namespace[name]) for name in candidates}
         deadline = clock() + self._half_s
@@ -128,8 +130,11 @@ class Footprint:
         return sorted(found, key=lambda name: (not is_torch_module(known[name]), name not in total.stores, name))
 
     def _before_print(self, name: str, deadline: float) -> None:
+        value = self._namespace[name]
         try:
-            self._before[name] = fingerprint(self._namespace[name], deadline)
+            self._before[name] = fingerprint(value, deadline)
+            if name in self._names.total.modes and is_torch_module(value):
+                self._weights[name] = weights(value, deadline)
         except OutOfTime:
             self._untracked.add(name)
 
@@ -241,11 +246,21 @@ class Footprint:
     def _repeatable(self, changed: set[str]) -> set[str]:
         """Names of objects of which parts were set anew that a second run would set to the same."""
         found: set[str] = set()
-        for name in changed & self._overwrites:
+        for name in changed & (self._overwrites | self._switched()):
             same = self._aliases({name}) | {name}
             if not (same - {name}) & self._names.total.reads:
                 found |= same
         return found
+
+    def _switched(self) -> set[str]:
+        """Models of which the cell changed nothing but the mode, which it would set to the same again."""
+        deadline = clock() + self._half_s
+        try:
+            return {
+                name for name, old in self._weights.items() if weights(self._namespace.get(name), deadline) == old
+            }
+        except (OutOfTime, AttributeError):
+            return set()
 
     def _changed_environ(self) -> set[str]:
         now, before = _raw_environ(), self._environ
@@ -278,10 +293,10 @@ def _compare(before: Fingerprint | None, after: Fingerprint | None) -> tuple[boo
 
 def _stateless(value: object, bound: bool) -> bool:
     """Whether there is nothing in a value that could change; scalars matter only where the name is bound anew."""
+    if is_machinery(value):
+        return True
     if is_notebook_class(value) or holds_state(value):
         return False
-    if is_logger(value):
-        return True
     return isinstance(value, _NO_STATE) or (type(value) in _ATOMS and not bound)
 
 

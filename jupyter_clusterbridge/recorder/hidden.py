@@ -9,6 +9,16 @@ from collections.abc import Iterator
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
+_MACHINERY = (
+    ("logging", "Logger"),
+    ("logging", "Handler"),
+    ("threading", "Thread"),
+    ("threading", "Event"),
+    ("asyncio", "Future"),
+    ("asyncio", "AbstractEventLoop"),
+    ("concurrent.futures", "Executor"),
+    ("concurrent.futures", "Future"),
+)
 
 
 def is_consumed(value: object) -> bool:
@@ -25,10 +35,15 @@ def is_open_file(value: object) -> bool:
     return isinstance(value, io.IOBase)
 
 
-def is_logger(value: object) -> bool:
-    """Whether a value is a logger, which changes as it is used and holds nothing of the notebook's."""
-    logging = sys.modules.get("logging")
-    return logging is not None and isinstance(value, logging.Logger)
+def is_machinery(value: object) -> bool:
+    """Whether a value changes as it is used and holds nothing of the notebook's: a logger, a thread, a task.
+
+    >>> import threading
+    >>> is_machinery(threading.Thread()), is_machinery([])
+    (True, False)
+    """
+    loaded = ((sys.modules.get(module), name) for module, name in _MACHINERY)
+    return isinstance(value, tuple(getattr(module, name) for module, name in loaded if hasattr(module, name)))
 
 
 def is_notebook_object(value: object) -> bool:

@@ -328,6 +328,8 @@ class _Walker(PartWalker):
             self._store(changed, fit=True)
         for touched in changes.touches:
             self._touch(touched)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("eval", "train"):
+            self.out.modes |= {root_name(node.func.value) or ""} - self.bound - self.hidden
 
     def visit_Starred(self, node: ast.Starred) -> None:
         if isinstance(node.ctx, ast.Load):

@@ -15,6 +15,8 @@ _LOCATORS = frozenset({"loc", "iloc", "at", "iat"})
 _TORCH_SETTERS = frozenset(
     {"eval", "train", "zero_grad", "requires_grad_", "to", "cuda", "cpu", "half", "float", "double", "bfloat16"}
 )
+_NORMAL_FORMS = ("=astype", "=drop_duplicates", "=dropna", "=fillna", "=rename", "=sort_index", "=sort_values")
+_NORMALIZERS = frozenset({"abs", "bool", "dict", "float", "int", "list", "set", "sorted", "str", "tuple"})
 SETTERS: dict[str, frozenset[str]] = {
     "torch": _TORCH_SETTERS,
     "dict": frozenset({"update", "setdefault", "clear"}),
@@ -22,10 +24,12 @@ SETTERS: dict[str, frozenset[str]] = {
     "list": frozenset({"clear", "sort"}),
     "deque": frozenset({"clear"}),
     "ndarray": frozenset({"fill", "sort"}),
-    "DataFrame": frozenset({"."}),
+    "DataFrame": frozenset({".", *_NORMAL_FORMS}),
+    "Series": frozenset(_NORMAL_FORMS),
+    "str": frozenset({"=strip", "=lower", "=upper", "=casefold", "=rstrip", "=lstrip"}),
 }
 """Methods that leave the same when called twice with the same arguments, by kind of object; ``.`` stands for
-reading one attribute, which elsewhere may be computed from any other."""
+reading one attribute, which elsewhere may be computed from any other, and ``=`` for what is bound to its old name."""
 _WHOLES = frozenset(
     {"T", "at", "axes", "columns", "dtypes", "iat", "iloc", "index", "loc", "plot", "shape", "size", "values"}
 )
@@ -116,7 +120,7 @@ def _meet(written: set[Part], read: set[Part]) -> bool:
 def _stores(node: ast.stmt) -> list[_Store] | None:
     """What a statement sets; None when it does anything else to objects."""
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
-        store = _assigned(node.targets[0], node.value)
+        store = _assigned(node.targets[0], node.value) or _normalized(node.targets[0], node.value)
         return [store] if store is not None else None
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         store = _called(node.value)
@@ -142,6 +146,34 @@ def _assigned(target: ast.expr, value: ast.expr) -> _Store | None:
         return _Store(name, part, set())  # where a condition held the value is set; where it holds now it is that
     inside = _parts_read(places, name)
     return _Store(name, part, reads | inside if reads is not None and inside is not None else None)
+
+
+def _normalized(target: ast.expr, value: ast.expr) -> _Store | None:
+    """``x = x.dropna()`` and the like: what was brought to a form once has that form."""
+    if not isinstance(target, ast.Name) or not isinstance(value, ast.Call):
+        return None
+    arguments = [*value.args, *(keyword.value for keyword in value.keywords)]
+    if isinstance(value.func, ast.Name) and value.func.id in _NORMALIZERS and len(arguments) == 1:
+        known = isinstance(arguments[0], ast.Name) and arguments[0].id == target.id
+        return _Store(target.id, ("=", value.func.id), set()) if known else None
+    if not isinstance(value.func, ast.Attribute) or not isinstance(value.func.value, ast.Name):
+        return None
+    if value.func.value.id != target.id or target.id in _names(*arguments) or _swaps(arguments):
+        return None
+    return _Store(target.id, ("=", value.func.attr), set(), f"={value.func.attr}")
+
+
+def _swaps(arguments: Iterable[ast.expr]) -> bool:
+    """Whether a mapping among the arguments gives a name that it takes, or cannot be read."""
+    for argument in arguments:
+        if isinstance(argument, ast.Dict):
+            sides = [*argument.keys, *argument.values]
+            labels = [side.value for side in sides if isinstance(side, ast.Constant)]
+            if len(set(labels)) < len(sides):
+                return True
+        elif not isinstance(argument, (ast.Constant, ast.List)):
+            return True
+    return False
 
 
 def _called(call: ast.Call) -> _Store | None:

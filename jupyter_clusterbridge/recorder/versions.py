@@ -66,6 +66,15 @@ def base_of(location: str) -> str | None:
     return f"name:{name.partition('.')[0]}" if kind in ("column", "attr") else None
 
 
+def is_chance(location: str, version: Version | None) -> bool:
+    """Whether a random stream stands where it does by chance: no cell ever set its state."""
+    if not location.startswith("rng:"):
+        return False
+    while version is not None and version.accumulated:
+        version = version.base
+    return version is None
+
+
 def roots_of(parts: Iterable[str]) -> dict[str, set[str]]:
     """Names that hold frames (``column``) and classes or modules (``attr``), by kind of their parts."""
     roots: dict[str, set[str]] = {"column": set(), "attr": set()}
@@ -139,7 +148,11 @@ class State:
     def terms(self, locations: Iterable[str]) -> list[str]:
         """Locations with their terms; those that nothing is known of are left out."""
         pairs = ((location, self.find(location)) for location in sorted(self.whole(locations)))
-        return [f"{location}={version.term}" for location, version in pairs if version is not None]
+        return [
+            f"{location}={version.term}"
+            for location, version in pairs
+            if version is not None and not is_chance(location, version)
+        ]
 
     def bodies(self, effects: Effects) -> list[Effects]:
         """Effects with those of all functions of the notebook that they may call."""

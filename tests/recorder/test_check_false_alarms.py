@@ -251,3 +251,42 @@ def test_timing_what_changes_nothing_is_silent_and_binds_nothing(bench):
     )
     assert_silent(one.run("*", "b", "c", "d").check(), "rerun")
     assert one.shell.user_ns["y"] == 1
+
+
+@pytest.mark.torch
+def test_measuring_in_evaluation_mode_is_safe_to_run_again(bench):
+    pytest.importorskip("torch")
+    one = bench(
+        "import torch\nmodel = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout())",
+        "model.eval()\nwith torch.no_grad():\n    y = model(torch.ones(1, 2)).item()",
+        "model.train()",
+    ).run("*")
+    assert not any(cell.unsafe_to_rerun for cell in one.check().cells)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "df = df.dropna()",
+        "df = df.rename(columns={'x': 'z'})",
+        "df = df.sort_values('x')",
+        "order = sorted(order)",
+        "text = text.strip()",
+        "size = int(size)",
+    ],
+)
+def test_bringing_a_value_to_a_form_that_it_keeps_is_safe_to_run_again(bench, source):
+    pytest.importorskip("pandas")
+    one = bench(
+        "import pandas as pd\ndf = pd.DataFrame({'x': [2.0, None, 1.0]})\norder = [3, 1]\ntext = ' a'\nsize = '3'",
+        source,
+        "shown = (df.size, order, text, size)",
+    ).run("*")
+    assert not any(cell.unsafe_to_rerun for cell in one.check().cells)
+    assert_silent(one.run("b", "c").check(), "rerun")
+
+
+def test_a_stream_that_no_cell_seeds_is_held_against_nobody(bench):
+    assert_silent(
+        bench("import random", "a = random.random()", "b = a + random.random()").run(*"abbc").check(), "rerun"
+    )

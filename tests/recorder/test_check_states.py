@@ -350,3 +350,30 @@ def test_what_could_not_be_followed_is_said_once_and_is_never_clean(bench, witho
 def test_what_could_not_be_followed_is_known_again_where_it_is_made_anew(bench, without_time):
     one = bench("look = len\nbox = [[1]]", "look(box)", "box = [[2]]", "n = box").run("*")
     assert [cell.state.value for cell in one.check().cells] == ["current", "not_tracked", "current", "current"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "df = df.rename(columns={'a': 'b', 'b': 'a'})",
+        "df = df.fillna(df.mean())",
+        "order = order[1:]",
+        "n = str(n) + '0'",
+    ],
+)
+def test_binding_a_name_to_what_grows_from_it_accumulates(bench, source):
+    pytest.importorskip("pandas")
+    one = bench(
+        "import pandas as pd\ndf = pd.DataFrame({'a': [2.0, None], 'b': [1.0, 3.0]})\norder = [3, 1, 2]\nn = 1",
+        source,
+    )
+    assert one.run("*").cell("b").unsafe_to_rerun
+
+
+@pytest.mark.torch
+def test_a_forward_pass_that_changes_buffers_is_not_only_a_switch_of_mode(bench):
+    pytest.importorskip("torch")
+    one = bench(
+        "import torch\nmodel = torch.nn.BatchNorm1d(2)", "model.train()\ny = model(torch.ones(4, 2)).sum().item()"
+    )
+    assert one.run("*").cell("b").unsafe_to_rerun
