@@ -29,7 +29,8 @@ SETTERS: dict[str, frozenset[str]] = {
     "str": frozenset({"=strip", "=lower", "=upper", "=casefold", "=rstrip", "=lstrip"}),
 }
 """Methods that leave the same when called twice with the same arguments, by kind of object; ``.`` stands for
-reading one attribute, which elsewhere may be computed from any other, and ``=`` for what is bound to its old name."""
+reading one attribute, which elsewhere may be computed from any other, and ``=`` for a value that is bound to the
+name that it came from."""
 _WHOLES = frozenset(
     {"T", "at", "axes", "columns", "dtypes", "iat", "iloc", "index", "loc", "plot", "shape", "size", "values"}
 )
