@@ -29,7 +29,13 @@ CAUGHT: list[tuple[str, list[tuple[int, int, str]], str]] = [
         "CB103",
         [(0, 4, "warning")],
         "from torchvision import transforms\nfrom torch.utils.data import DataLoader\n"
-        "t = transforms.RandomCrop(3)\nDataLoader([1], num_workers=2)",
+        "t = transforms.RandomCrop(3)\nDataLoader(Data(t), num_workers=2)",
+    ),
+    (
+        "CB103",
+        [(0, 5, "info")],
+        "import torch\nfrom torchvision import transforms\ntorch.manual_seed(0)\nd = Data(transforms.RandomCrop(3))\n"
+        "torch.utils.data.DataLoader(d, num_workers=2)",
     ),
     ("CB104", [(0, 2, "warning")], "from sklearn.cluster import KMeans\nKMeans(3, random_state=None)"),
     ("CB104", [(0, 2, "warning")], "from sklearn import model_selection as ms\nms.KFold(3, shuffle=True)"),

@@ -52,6 +52,8 @@ QUIET: dict[str, list[str]] = {
         "t = transforms.CenterCrop(3)\nDataLoader([1], num_workers=2)",
         "import numpy as np\nfrom torch.utils.data import DataLoader\nnoise = np.random.rand(3)\n"
         "DataLoader([1], num_workers=2)",
+        "from torchvision import transforms\nfrom torch.utils.data import DataLoader\n"
+        "train = transforms.RandomCrop(3)\ntest = transforms.CenterCrop(3)\nDataLoader(Data(test), num_workers=2)",
     ],
     "CB104": [
         "from sklearn.model_selection import train_test_split\ntrain_test_split([1], shuffle=False)",
@@ -292,6 +294,8 @@ QUIET: dict[str, list[str]] = {
         "import os\n# %%\nos.path = os.path",
         "s = 'a'\n# %%\ns.upper()",
         "t = read()\n# %%\nt.dropna(inplace=True)\nt.sort_values('a', inplace=True)\nt.fillna(0, inplace=True)",
+        "import numpy as np\npath = [1]\n# %%\npath = np.array(path)",
+        "rows = [1]\nkeep = [0]\n# %%\nrows = [rows[i] for i in keep]\nrows = [r for r in rows if r > 0]",
     ],
 }
 

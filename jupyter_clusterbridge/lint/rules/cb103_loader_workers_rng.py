@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from jupyter_clusterbridge.lint.calls import argument, constant, has_star, is_constant
+from jupyter_clusterbridge.lint.calls import argument, base_name, constant, names_in
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
+from jupyter_clusterbridge.lint.loaders import DATA_LOADER, has_workers
 from jupyter_clusterbridge.lint.randomness import stream_drawn
 from jupyter_clusterbridge.lint.rule import Rule
-from jupyter_clusterbridge.model.findings import Confidence
+from jupyter_clusterbridge.lint.seeding import first_seeds
+from jupyter_clusterbridge.model.findings import Confidence, Severity
 
+_SAMPLE_CODE = ("getitem", "__iter__", "__call__", "transform", "augment", "collate")
 _RANDOM_TRANSFORMS = ("Random", "ColorJitter", "AutoAugment", "RandAugment", "TrivialAugment", "AugMix")
 
 
@@ -18,15 +21,16 @@ class LoaderWorkersRng(Rule):
 
     ## What it does
 
-    Reports a `DataLoader` with `num_workers` above 0 in a notebook whose functions, data set methods or
-    torchvision transforms draw random numbers, when the loader has no `worker_init_fn` and no `generator`.
+    Reports a `DataLoader` with `num_workers` above 0 whose data set draws random numbers, in a method of its
+    class or by a random transform of torchvision that it was made with, when the loader has no
+    `worker_init_fn` and no `generator`. A warning where no cell seeds torch, else information.
 
     ## Why it matters on a cluster
 
     Each worker has random streams of its own, seeded from the loader's base seed and the worker's number.
-    Which sample meets which stream depends on the number of workers, so a job with other CPUs augments
-    otherwise; torch before 1.9 gives every worker the same NumPy stream. Without a generator the base seed
-    in turn depends on all that was drawn before.
+    The base seed is drawn from torch's global stream, so without a seed every run augments otherwise. With
+    one, which sample meets which stream still depends on the number of workers and on all that was drawn
+    before the loop, so a job with fewer CPUs trains on other images.
 
     ## Bad example
 
@@ -76,40 +80,61 @@ class LoaderWorkersRng(Rule):
     code = "CB103"
     name = "loader-workers-rng"
     confidence = Confidence.MEDIUM
+    words = frozenset({"num_workers"})
 
     def __init__(self, notebook: NotebookContext) -> None:
         super().__init__(notebook)
-        self._augments = False
-        self._loaders: list[tuple[ast.Call, CellContext]] = []
+        self._random: set[str] = set()
+        """Names of classes, functions and values that draw when a sample is made."""
 
     def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
-        """Gather loaders with workers, and random draws that a worker may make."""
+        """Note draws within data code, and look at loaders."""
         assert isinstance(node, ast.Call)
-        if cell.callee == "torch.utils.data.DataLoader":
-            if self._has_workers(node, cell):
-                self._loaders.append((node, cell))
-        elif cell.callee is not None and not self._augments:
-            in_data_code = cell.function is not None and _is_data_code(cell)
-            self._augments = (in_data_code and stream_drawn(node, cell) in ("python", "numpy", "torch")) or (
-                cell.callee.startswith("torchvision.transforms.")
-                and cell.callee.rpartition(".")[2].startswith(_RANDOM_TRANSFORMS)
-            )
+        if cell.callee == DATA_LOADER:
+            self._look_at(node, cell)
+        elif cell.function is not None and stream_drawn(node, cell) in ("python", "numpy", "torch"):
+            self._random |= _data_code(cell)
 
-    def end_notebook(self) -> None:
-        """Report the loaders when something augments."""
-        for node, cell in self._loaders if self._augments else ():
-            self.report(cell, node, "random augmentation in loader workers has no seed of its own")
+    def visit_Assign(self, node: ast.AST, cell: CellContext) -> None:
+        """What is made with something random is random too."""
+        assert isinstance(node, ast.Assign)
+        if not self._draws(node.value, cell):
+            return
+        for target in node.targets:
+            parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+            self._random |= {name for part in parts if (name := base_name(part)) not in (None, "self")}
 
-    def _has_workers(self, node: ast.Call, cell: CellContext) -> bool:
-        workers = argument(node, "num_workers", 5)
-        if workers is None or has_star(node) or is_constant(workers, 0, cell):
-            return False
+    def _look_at(self, node: ast.Call, cell: CellContext) -> None:
         seeded = argument(node, "worker_init_fn") or argument(node, "generator")
-        return seeded is None or constant(seeded, cell) is None
+        sources = [argument(node, "dataset", 0), argument(node, "collate_fn", 6)]
+        if not has_workers(node, cell) or (seeded and constant(seeded, cell) is not None):
+            return
+        if not any(self._draws(source, cell) for source in sources if source is not None):
+            return
+        if "torch" in first_seeds(self.notebook):
+            message = "which random augmentation a sample gets depends on the number of workers"
+            self.report(cell, node, message, severity=Severity.INFO)
+        else:
+            self.report(cell, node, "the random augmentation in the loader's workers is not seeded")
+
+    def _draws(self, value: ast.expr, cell: CellContext) -> bool:
+        return bool(names_in(value) & self._random) or any(
+            _is_random_transform(cell.resolve(inner.func))
+            for inner in ast.walk(value)
+            if isinstance(inner, ast.Call)
+        )
 
 
-def _is_data_code(cell: CellContext) -> bool:
-    """Whether the draw stands in a method or function that a loader's worker may call for one sample."""
-    names = [getattr(scope.node, "name", "") for scope in cell.scopes[1:] if scope.deferred]
-    words = ("getitem", "__iter__", "__call__", "transform", "augment", "collate", "forward")
-    return any(word in name.lower() for name in names for word in words[:6])
+def _is_random_transform(name: str | None) -> bool:
+    if name is None or not name.startswith("torchvision.transforms."):
+        return False
+    return name.rpartition(".")[2].startswith(_RANDOM_TRANSFORMS)
+
+
+def _data_code(cell: CellContext) -> set[str]:
+    """The class or function around a draw, where a loader's worker may call it for a sample."""
+    scopes = [scope.node for scope in cell.scopes[1:]]
+    names = [getattr(node, "name", "") for node in scopes]
+    if not any(part in name.lower() for name in names for part in _SAMPLE_CODE):
+        return set()
+    return {names[0]}

@@ -11,6 +11,7 @@ from jupyter_clusterbridge.model.findings import Confidence, Severity
 
 _GROWING = {"append", "extend", "insert", "appendleft", "add_module", "setdefault"}
 _SHRINKING = {"pop", "popleft", "remove"}
+_CONVERSIONS = {"numpy.array", "numpy.asarray", "torch.as_tensor", "pandas.to_datetime", "pandas.to_numeric"}
 _SETTLING = {"dropna", "drop_duplicates", "fillna", "ffill", "bfill", "sort_values", "sort_index", "clip"}
 """Methods that find nothing left to do in place the second time."""
 
@@ -77,7 +78,7 @@ class Accumulates(Rule):
         # the cheap question first: most names that a cell binds are its own
         if not isinstance(target, ast.Name) or target.id not in self.notebook.defined or len(node.targets) > 1:
             return
-        if target.id in names_in(node.value) and not _idempotent(node.value, target.id):
+        if target.id in names_in(node.value) and not _idempotent(node.value, target.id, cell):
             self._consider(target.id, node, cell)
 
     def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
@@ -102,8 +103,10 @@ class Accumulates(Rule):
             self._reported.add(name)
 
 
-def _idempotent(value: ast.expr, name: str) -> bool:
+def _idempotent(value: ast.expr, name: str, cell: CellContext) -> bool:
     """Whether ``name = f(name)`` plainly gives the same again: sorted, a set, ``.to(device)``, ``.eval()``."""
+    if isinstance(value, ast.ListComp):
+        return _only_picks(value, name)
     if isinstance(value, ast.Subscript):
         # the same columns, or the rows that a condition lets through, are the same a second time
         chosen = value.slice
@@ -112,6 +115,8 @@ def _idempotent(value: ast.expr, name: str) -> bool:
     if not isinstance(value, ast.Call):
         return False
     function = value.func
+    if cell.resolve(function) in _CONVERSIONS:
+        return True
     if isinstance(function, ast.Name):
         return function.id in ("sorted", "set", "list", "tuple", "dict", "str", "int", "float", "Path")
     if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == name:
@@ -150,3 +155,12 @@ def _is_condition(node: ast.expr) -> bool:
     if isinstance(node, ast.Call):
         return method(node) in ("isin", "notna", "notnull", "isna", "isnull", "between", "duplicated")
     return isinstance(node, ast.Compare)
+
+
+def _only_picks(value: ast.ListComp, name: str) -> bool:
+    """Whether a list keeps some of its own items, which a second run would all keep."""
+    item, source = value.elt, value.generators[0]
+    if isinstance(item, ast.Subscript):
+        return base_name(item) == name
+    kept = isinstance(item, ast.Name) and isinstance(source.target, ast.Name) and item.id == source.target.id
+    return kept and bool(source.ifs)
