@@ -6,11 +6,14 @@ import ast
 
 from jupyter_clusterbridge.lint.calls import method
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
+from jupyter_clusterbridge.lint.fixes import wrap
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.model.findings import Confidence
 
 _FUNCTIONS = {"os.listdir", "os.scandir", "os.walk", "glob.glob", "glob.iglob"}
 _METHODS = {"iterdir", "rglob"}
+_LISTS = {"os.listdir", "glob.glob"}
+"""Functions that give a list of names, which stays a list when it is sorted."""
 _ORDERLESS = {
     "builtins.sorted",
     "builtins.set",
@@ -96,7 +99,7 @@ class UnsortedListing(Rule):
 
     def __init__(self, notebook: NotebookContext) -> None:
         super().__init__(notebook)
-        self._found: list[tuple[ast.Call, CellContext, str, str | None, bool]] = []
+        self._found: list[tuple[ast.Call, CellContext, str, str | None, bool, bool]] = []
         self._sorted: set[str] = set()
 
     def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
@@ -115,18 +118,28 @@ class UnsortedListing(Rule):
 
     def end_notebook(self) -> None:
         """Report the listings whose name is never sorted."""
-        for node, cell, called, target, sure in self._found:
+        for node, cell, called, target, sure, fixable in self._found:
             if target is None or target not in self._sorted:
                 confidence = Confidence.HIGH if sure else Confidence.MEDIUM
                 message = f"`{called}` gives files in the file system's order"
-                self.report(cell, node, message, confidence=confidence)
+                fix = wrap(node, "sorted(", ")", cell, "Sort the listing") if fixable else None
+                self.report(cell, node, message, confidence=confidence, fix=fix)
 
     def _consider(self, node: ast.Call, cell: CellContext, called: str, *, sure: bool) -> None:
         if "pathlib" not in self.notebook.source and called.startswith("."):
             return
         used, target = _use(node, cell)
         if used and not (called == "os.walk" and _sorts_in_place(cell)):
-            self._found.append((node, cell, called, target, sure))
+            fixable = called in _LISTS or (sure and called.startswith(".") and _used_up(node, cell))
+            self._found.append((node, cell, called, target, sure, fixable))
+
+
+def _used_up(node: ast.Call, cell: CellContext) -> bool:
+    """Whether the paths are gone over right there, so that a list does as well as an iterator."""
+    parent = cell.parents[-1] if cell.parents else None
+    if isinstance(parent, (ast.For, ast.comprehension)):
+        return parent.iter is node
+    return isinstance(parent, ast.Call) and cell.resolve(parent.func) in ("builtins.list", "builtins.tuple")
 
 
 def _names_passed(node: ast.expr) -> set[str]:

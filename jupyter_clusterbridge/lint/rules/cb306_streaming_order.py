@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from jupyter_clusterbridge.lint.calls import argument, constant, is_constant
-from jupyter_clusterbridge.lint.chains import chain_root
+from jupyter_clusterbridge.lint.calls import argument, base_name, constant, is_constant
+from jupyter_clusterbridge.lint.chains import chain_root, methods_before
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.model.findings import Confidence, Severity
@@ -87,12 +87,11 @@ class StreamingOrder(Rule):
             self.report(cell, node, message, severity=Severity.INFO)
 
     def _streamed(self, node: ast.expr, cell: CellContext) -> bool:
+        if "to_iterable_dataset" in methods_before(node):
+            return True
         root = chain_root(node)
         if isinstance(root, ast.Call):
             if cell.resolve(root.func) == "datasets.load_dataset":
                 return is_constant(argument(root, "streaming"), True, cell)
-            if isinstance(root.func, ast.Attribute) and root.func.attr == "to_iterable_dataset":
-                return True
-            inner = chain_root(root.func)
-            return isinstance(inner, ast.Name) and inner.id in self._streams
+            return base_name(root.func) in self._streams
         return root is not None and root.id in self._streams

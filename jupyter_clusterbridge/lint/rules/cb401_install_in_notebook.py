@@ -36,7 +36,7 @@ class InstallInNotebook(Rule):
 
     Reports `%pip install`, `!pip install`, `conda`, `mamba`, `uv` and `poetry` installs in magics, shell
     escapes, `%%bash` cells and calls of `subprocess` or `os.system`.
-    Packages of the operating system are the matter of CB405.
+    Each cell is reported once. Packages of the operating system are the matter of CB405.
 
     ## Why it matters on a cluster
 
@@ -77,6 +77,10 @@ class InstallInNotebook(Rule):
     name = "install-in-notebook"
     severity = Severity.ERROR
 
+    def begin_cell(self, cell: CellContext) -> None:
+        """Each cell is reported once."""
+        self._reported = False
+
     def visit_magic(self, magic: Magic, cell: CellContext) -> None:
         """Look at magics and shell commands."""
         if magic.kind == "line":
@@ -107,5 +111,6 @@ class InstallInNotebook(Rule):
             self._report(node, command, cell)
 
     def _report(self, where: ast.AST | int, command: str, cell: CellContext) -> None:
-        shown = command.split("#")[0].strip()
-        self.report(cell, where, f"`{shown[:60]}` changes the environment while the notebook runs")
+        if not self._reported:
+            message = f"`{command.split('#')[0].strip()[:60]}` changes the environment while the notebook runs"
+            self._reported = self.report(cell, where, message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.scope import words
 from jupyter_clusterbridge.runtime.source import Magic
@@ -75,6 +75,10 @@ class AbsolutePath(Rule):
     code = "CB402"
     name = "absolute-path"
 
+    def __init__(self, notebook: NotebookContext) -> None:
+        super().__init__(notebook)
+        self._seen: set[str] = set()
+
     def visit_Constant(self, node: ast.AST, cell: CellContext) -> None:
         """Look at strings."""
         assert isinstance(node, ast.Constant)
@@ -103,7 +107,8 @@ class AbsolutePath(Rule):
             self._report(magic, first, cell)
 
     def _report(self, where: ast.AST | Magic, value: str, cell: CellContext) -> None:
-        self.report(cell, where, f"`{value[:60]}` names a place on this machine")
+        if value not in self._seen and self.report(cell, where, f"`{value[:60]}` names a place on this machine"):
+            self._seen.add(value)
 
 
 def _used_as_path(cell: CellContext) -> bool:

@@ -75,6 +75,8 @@ class HostedNotebook(Rule):
         assert isinstance(node, ast.Name)
         if node.id != "dbutils" or not isinstance(node.ctx, ast.Load) or self._guarded(cell):
             return
+        if any("dbutils" in scope.binds for scope in cell.scopes[1:]):
+            return
         if "dbutils" not in cell.binds and "dbutils" not in self.notebook.defined:
             self.report(cell, node, "`dbutils` exists in Databricks alone")
 

@@ -15,7 +15,8 @@ _ADDRESS = re.compile(
     r"|(?:localhost|127\.0\.0\.1):\d{2,5}(?:/|$))"
 )
 _STARTS = re.compile(
-    r"Popen\(|nohup|&\s*$|--bg\b|system_raw|\bserve\b|docker run|create_subprocess|LocalCluster|\.launch\("
+    r"Popen\(|nohup|&\s*$|--bg\b|system_raw|\bserve\b|docker run|create_subprocess"
+    r"|LocalCluster|\.launch\(|\.listen\(|HTTPServer"
     r"|run_in_thread"
     r"|Thread\(|\bdaemon\b|start_server|mlflow (?:ui|server)|docker[ -]compose|uvicorn|init_process_group",
     re.MULTILINE,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from jupyter_clusterbridge.lint.calls import calls_in
 from jupyter_clusterbridge.lint.context import CellContext
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.model.findings import Severity
@@ -16,8 +17,9 @@ class EarlyExit(Rule):
 
     ## What it does
 
-    Reports `sys.exit`, `exit`, `quit`, `os._exit` and `raise SystemExit` at the top level of a cell that is
-    not the last, at error level where the cell always gets there and as a warning under a condition.
+    Reports `sys.exit`, `exit`, `quit`, `os._exit`, `os.kill(os.getpid(), ...)`, `kernel.do_shutdown(...)` and
+    `raise SystemExit` at the top level of a cell that is not the last, at error level where the cell always
+    gets there and as a warning under a condition.
 
     ## Why it matters on a cluster
 
@@ -62,8 +64,11 @@ class EarlyExit(Rule):
     def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
         """Look at calls that end the process."""
         assert isinstance(node, ast.Call)
-        if cell.callee in _EXITS:
-            self._report(node, ast.unparse(node.func), cell)
+        restarts = isinstance(node.func, ast.Attribute) and node.func.attr == "do_shutdown"
+        if cell.callee in _EXITS or restarts:
+            self._report(node, (cell.callee or "do_shutdown").removeprefix("builtins."), cell)
+        elif cell.callee == "os.kill" and node.args and "os.getpid" in set(calls_in(node.args[0], cell)):
+            self._report(node, "os.kill(os.getpid(), ...)", cell)
 
     def visit_Raise(self, node: ast.AST, cell: CellContext) -> None:
         """Look at ``raise SystemExit``."""

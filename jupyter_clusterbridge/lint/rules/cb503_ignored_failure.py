@@ -60,6 +60,10 @@ class IgnoredFailure(Rule):
     name = "ignored-failure"
     severity = Severity.INFO
 
+    def begin_cell(self, cell: CellContext) -> None:
+        """Each cell is reported once for the functions that it calls."""
+        self._reported = False
+
     def visit_magic(self, magic: Magic, cell: CellContext) -> None:
         """Look at shell escapes and shell cells."""
         if magic.kind == "shell":
@@ -73,10 +77,15 @@ class IgnoredFailure(Rule):
     def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
         """Look at commands that Python starts."""
         assert isinstance(node, ast.Call)
-        if cell.callee not in _SUBPROCESS or has_star(node) or argument(node, "check") is not None:
+        if (
+            self._reported
+            or cell.callee not in _SUBPROCESS
+            or has_star(node)
+            or argument(node, "check") is not None
+        ):
             return
         if cell.parents and isinstance(cell.parents[-1], ast.Expr):
-            self.report(cell, node, f"the exit code of `{cell.callee}` is thrown away")
+            self._reported = self.report(cell, node, f"the exit code of `{cell.callee}` is thrown away")
 
     def _shell_cell(self, magic: Magic, cell: CellContext) -> None:
         body = cell.cell.source.split("\n")[magic.line :]

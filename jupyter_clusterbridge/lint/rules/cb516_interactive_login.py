@@ -19,7 +19,7 @@ _WITH_KEY = {"huggingface_hub.login": ("token", 0, "HF_TOKEN"), "wandb.login": (
              "comet_ml.login": ("api_key", 0, "COMET_API_KEY"),
              "comet_ml.init": ("api_key", 0, "COMET_API_KEY")}  # fmt: skip
 _SHELL = re.compile(
-    r"\b(?:(?:huggingface-cli|hf\s+auth)\s+login(?!.*(?:--token|\$))|wandb\s+login\s*$|gcloud\s+(?:\w+\s+)*login\b"
+    r"\b(?:(?:huggingface-cli|hf\s+auth)\s+login(?!.*(?:--token|\$))|wandb\s+login\s*$|gcloud\s+(?:[\w-]+\s+)*login\b"
     r"(?!.*--cred-file)|az\s+login\s*$|aws\s+configure\s*$|kaggle\s+auth\s+login|docker\s+login(?!.*-p)"
     r"|gh\s+auth\s+login"
     r"(?!.*--with-token))"

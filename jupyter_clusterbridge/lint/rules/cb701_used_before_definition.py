@@ -49,8 +49,8 @@ class UsedBeforeDefinition(Rule):
 
     def end_notebook(self) -> None:
         """Look at the reads that nothing before had bound."""
+        reported: set[str] = set()
         for cell in self.notebook.cells:
-            reported: set[str] = set()
             for read in cell.unbound:
                 opaque = self.notebook.opaque_from
                 definition = self.notebook.defined_after(read.name, cell.cell.index)

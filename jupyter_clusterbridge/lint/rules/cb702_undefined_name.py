@@ -52,8 +52,8 @@ class UndefinedName(Rule):
     def end_notebook(self) -> None:
         """Look at the reads that nothing before had bound."""
         opaque = self.notebook.opaque_from
+        reported: set[str] = set()
         for cell in self.notebook.cells:
-            reported: set[str] = set()
             for read in sorted(cell.unbound, key=lambda read: read.deferred):
                 defined = read.name in self.notebook.defined
                 later = self.notebook.defined_after(read.name, cell.cell.index) is not None
