@@ -25,4 +25,4 @@ def check_notebook_file(path: Path) -> CheckReport:
     notebook = read_notebook(path)
     journals, rules = read_journals(path), rules_for(path)
     findings = with_seen(lint_notebook(notebook, rules), notebook, journals, rules)
-    return dataclasses.replace(check_notebook(notebook, journals), findings=findings)
+    return dataclasses.replace(check_notebook(notebook, journals, path.absolute().parent), findings=findings)

@@ -101,7 +101,7 @@ def export_notebook(request: ExportRequest, progress: Progress = _quiet) -> Expo
     check_target(request.output)
     journals = read_journals(notebook.path)
     findings = findings_of(notebook)
-    report = check_notebook(notebook, journals)
+    report = check_notebook(notebook, journals, request.notebook.absolute().parent)
     with tempfile.TemporaryDirectory(prefix="clusterbridge-") as scratch:
         evidence = _evidence(notebook, journals, report, Path(scratch))
         resolved, image, unknown = _lock(request, notebook, evidence.environment, progress)

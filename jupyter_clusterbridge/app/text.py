@@ -11,6 +11,7 @@ from jupyter_clusterbridge.model.canonical import short
 from jupyter_clusterbridge.model.findings import Finding, LintReport, Severity
 from jupyter_clusterbridge.model.state import CellReport, CellState, CheckReport
 from jupyter_clusterbridge.model.verdict import Comparison
+from jupyter_clusterbridge.recorder.interventions import by_consequence
 from jupyter_clusterbridge.recorder.reasons import listed, sentences
 
 
@@ -71,7 +72,8 @@ def check_lines(report: CheckReport, *, unsafe: bool = True) -> Iterator[str]:
     Args:
         report: what check found.
         unsafe: whether the harmless is named too: cells whose only mark is that they should not be run again,
-            and what a person did that asks for no remedy.
+            and what a person did that asks for no remedy. Otherwise what a person did stands in the order of
+            consequence, and not in that of time.
     """
     if not report.recorded:
         yield "Nothing was recorded for this notebook; load the extension with: %load_ext clusterbridge"
@@ -90,8 +92,8 @@ def check_lines(report: CheckReport, *, unsafe: bool = True) -> Iterator[str]:
     if never:
         yield f"{_numbered(never, [cell.cell_index for cell in report.cells])}: never run"
     yield from _untracked(report)
-    for intervention in report.interventions:
-        if not unsafe and intervention.remedy.startswith("nothing to do"):
+    for intervention in report.interventions if unsafe else by_consequence(report.interventions):
+        if intervention.harmless and not unsafe:
             continue
         yield f"{intervention.kind.value.replace('_', ' ')}: {intervention.message}"
         yield f"    {intervention.remedy}"

@@ -26,6 +26,10 @@ class KernelStart:
     schema: str = JOURNAL_SCHEMA
     notebook: str | None = None
     """File name of the notebook, no folder."""
+    memory_bytes: int | None = None
+    """Memory that the kernel may use: of its container where that has a limit, else of the machine."""
+    oom_kills: int | None = None
+    """Processes that the system had ended here for want of memory before the kernel began."""
 
 
 @dataclass(frozen=True)
@@ -175,6 +179,72 @@ class NondeterminismSeen:
 
 
 @dataclass(frozen=True)
+class StoppedAt:
+    """Where a run was when it was interrupted."""
+
+    EVENT: ClassVar[str] = "stopped_at"
+
+    run: int
+    step: int | None = None
+    """Optimizer steps done in this kernel; None before the first."""
+    loops: Mapping[str, int] = field(default_factory=dict)
+    """Counters of the loops that it was in, outermost first."""
+
+
+@dataclass(frozen=True)
+class WidgetMoved:
+    """The front end changed a widget, which only a person does; the code's own changes are left out."""
+
+    EVENT: ClassVar[str] = "widget_moved"
+
+    run: int
+    """Number of the last run that had begun by then."""
+    widget: str
+    """Class name."""
+    description: str
+    """The label that the person saw; may be empty."""
+    names: tuple[str, ...]
+    """Variables that hold the widget."""
+    trait: str
+    """``click`` where a button was clicked."""
+    old: str | None
+    """None where the value is not to be written down: a password, a file's content."""
+    new: str | None
+    at: str
+    writes: tuple[str, ...] = ()
+    """Variables that the widget's callbacks bound anew."""
+
+
+@dataclass(frozen=True)
+class OutsideChange:
+    """The environment or the working directory changed while no cell ran."""
+
+    EVENT: ClassVar[str] = "outside_change"
+
+    run: int
+    """Number of the last run before it; 0 before the first."""
+    location: str
+    """``env:NAME`` or ``cwd:.``."""
+    at: str
+
+
+@dataclass(frozen=True)
+class ModuleSource:
+    """The source of an imported module of the user's own, whenever it is another one."""
+
+    EVENT: ClassVar[str] = "module_source"
+
+    run: int
+    module: str
+    path: str
+    digest: str
+    """Of the file as it lies on disk."""
+    how: str
+    """``loaded``, ``reloaded``, ``autoreloaded``, or ``changed`` while the old source is still in memory."""
+    at: str
+
+
+@dataclass(frozen=True)
 class KernelEnd:
     """The kernel shut down in order, or the extension was unloaded."""
 
@@ -195,6 +265,10 @@ Event = Union[
     EnvironmentSeen,
     InterventionSeen,
     NondeterminismSeen,
+    StoppedAt,
+    WidgetMoved,
+    OutsideChange,
+    ModuleSource,
     KernelEnd,
 ]
 
@@ -212,6 +286,10 @@ EVENTS: dict[str, type[Event]] = {
         EnvironmentSeen,
         InterventionSeen,
         NondeterminismSeen,
+        StoppedAt,
+        WidgetMoved,
+        OutsideChange,
+        ModuleSource,
         KernelEnd,
     )
 }

@@ -8,6 +8,9 @@ from typing import ClassVar
 
 from jupyter_clusterbridge.model.findings import Finding
 
+NOTHING = "nothing to do"
+"""How the remedy of an intervention begins that asks for none."""
+
 
 class CellState(str, enum.Enum):
     """State of one code cell against a clean top-to-bottom run of the saved file."""
@@ -49,6 +52,11 @@ class Intervention:
     remedy: str
     at: str | None = None
     """Time in ISO 8601, UTC."""
+
+    @property
+    def harmless(self) -> bool:
+        """Whether it has left nothing that a job would do otherwise: its remedy begins with :data:`NOTHING`."""
+        return self.remedy.startswith(NOTHING)
 
 
 @dataclass(frozen=True)

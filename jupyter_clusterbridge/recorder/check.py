@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from pathlib import Path
 
 from jupyter_clusterbridge.model.notebook import Cell, Notebook
 from jupyter_clusterbridge.model.state import CellReport, CellState, CheckReport, Reason
@@ -30,12 +31,14 @@ _MAY_RAISE = "raises-exception"
 """Tag of a cell after which a run goes on although it fails."""
 
 
-def check_notebook(notebook: Notebook, journals: Sequence[Journal]) -> CheckReport:
+def check_notebook(notebook: Notebook, journals: Sequence[Journal], folder: Path | None = None) -> CheckReport:
     """Compare what was recorded with a clean top-to-bottom run of the saved file.
 
     Args:
         notebook: the saved file.
         journals: its journals; those of other roles than ``notebook`` are left out.
+        folder: the notebook's folder, in which the files that cells read are held against what is there now; None
+            looks at none.
 
     Returns:
         The state of each code cell and the interventions; ``findings`` is empty, they are lint's.
@@ -47,7 +50,7 @@ def check_notebook(notebook: Notebook, journals: Sequence[Journal]) -> CheckRepo
         return CheckReport(cells=never, recorded=False)
     pieces = match_runs(cells, kernels)
     judge = _Judge(cells, kernels, Replay(cells, pieces, kernels))
-    interventions = find_interventions(cells, kernels, judge.replay.histories, judge.deleted)
+    interventions = find_interventions(cells, kernels, judge.replay.histories, judge.deleted, folder)
     return CheckReport(cells=judge.reports(), interventions=interventions)
 
 

@@ -16,7 +16,7 @@ def describe_edit(before: str, after: str) -> tuple[str, str]:
     >>> describe_edit("lr = 0.1", "lr = 0.01")
     ('`lr = 0.1` to `0.01`', 'make it a parameter')
     """
-    changed = _assignments(before, after)
+    changed = literal_changes(before, after)
     if changed:
         parts = [f"`{target} = {old}` to `{new}`" for target, old, new in changed]
         remedy = "make it a parameter" if len(changed) == 1 else "make them parameters"
@@ -28,7 +28,22 @@ def describe_edit(before: str, after: str) -> tuple[str, str]:
     return (f"`{old_line}` to `{new_line}`" if new_line else f"(removed `{old_line}`)"), remedy
 
 
-def _assignments(before: str, after: str) -> list[tuple[str, str, str]]:
+def literal_assignments(source: str) -> dict[str, str]:
+    """Names that a cell sets to a constant at its top level, with the constant as it is written.
+
+    >>> literal_assignments("lr = 0.1\\nmodel = Net(lr)")
+    {'lr': '0.1'}
+    """
+    tree = parse_cell(source).tree
+    found: dict[str, str] = {}
+    for node in tree.body if tree is not None else ():
+        assigned = _assigned(node)
+        if assigned is not None and assigned[0].isidentifier():
+            found[assigned[0]] = assigned[1]
+    return found
+
+
+def literal_changes(before: str, after: str) -> list[tuple[str, str, str]]:
     """Target, old and new value of each assignment of a constant that changed, if nothing else did."""
     old, new = parse_cell(before), parse_cell(after)
     if (

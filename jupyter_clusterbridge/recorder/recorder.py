@@ -28,6 +28,9 @@ from jupyter_clusterbridge.recorder.kernelinfo import (
     running_info,
 )
 from jupyter_clusterbridge.recorder.names import analyse_cell
+from jupyter_clusterbridge.recorder.watch import Ended, Scene, Watches
+from jupyter_clusterbridge.recorder.watch.debugger import in_debugger
+from jupyter_clusterbridge.recorder.watch.pulse import memory_limit, oom_kills
 from jupyter_clusterbridge.runtime.api import set_sink
 from jupyter_clusterbridge.runtime.journal import JournalWriter, journal_folder
 from jupyter_clusterbridge.runtime.session import Session, utc_now
@@ -89,6 +92,8 @@ class Recorder:
         self._request: object = None
         self._footprint: Footprint | None = None
         self._installs: tuple[Install, ...] = ()
+        self._watches: Watches | None = None
+        self._stopped = False
 
     def start(self, notebook: Path | None = None) -> None:
         """Begin to record, the running cell included; does nothing when already recording.
@@ -129,6 +134,8 @@ class Recorder:
                 python=platform.python_version(),
                 at=utc_now(),
                 notebook=self.notebook.name,
+                memory_bytes=memory_limit(),
+                oom_kills=oom_kills(),
             )
         )
         if self._write_error is not None:
@@ -139,12 +146,26 @@ class Recorder:
         set_sink(self._session)
         self._inputs = InputWatch(self.shell, self._asked)
         self._inputs.start()
+        self._watches = Watches(self._scene(self._session))
+        self._watches.start()
         self.shell.events.register("pre_run_cell", self._before)
         self.shell.events.register("post_run_cell", self._after)
         atexit.register(self._at_exit)
         running = running_info(self.shell)
         if running is not None:
             self._before(running)
+
+    def _scene(self, session: Session) -> Scene:
+        assert self.journal is not None
+        return Scene(
+            shell=self.shell,
+            journal=self.journal,
+            root=session.root,
+            emit=session.emit,
+            intervene=self._intervene_now,
+            steps=lambda: session.steps,
+            failed=self._hook_failed,
+        )
 
     @_guarded
     def _before(self, info: Any) -> None:
@@ -160,17 +181,22 @@ class Recorder:
             self._end("interrupted", None)
         self._info, self._request = info, request
         source = str(info.raw_cell)
-        self._installs = find_installs(source)
-        self._session.begin_cell(cell_id(info, metadata), source, deleted_cells(metadata))
+        self._installs, self._stopped = find_installs(source), False
+        if self._watches is not None:
+            self._watches.before_cell()
+        run = self._session.begin_cell(cell_id(info, metadata), source, deleted_cells(metadata))
+        if self._watches is not None and run:
+            self._watches.cell_begins(run, source)
         self._footprint = Footprint(analyse_cell(source), self.shell.user_ns)
 
     @_guarded
     def _after(self, result: Any) -> None:
         if self._info is None or (result is not None and result.info is not self._info):
             return
-        self._end(*_status(result, self.shell))
+        raised = (result.error_before_exec or result.error_in_exec) if result is not None else None
+        self._end(*_status(result, self.shell), raised)
 
-    def _end(self, status: str, error: str | None) -> None:
+    def _end(self, status: str, error: str | None, raised: BaseException | None = None) -> None:
         footprint, self._footprint, self._info = self._footprint, None, None
         found = footprint.finish(status == "ok") if footprint is not None else Locations()
         if self._session is None:
@@ -191,10 +217,16 @@ class Recorder:
             untracked=found.untracked,
             values=found.values,
         )
+        if self._watches is not None:
+            self._watches.end_cell(Ended(status, raised))
 
     def _asked(self, name: str) -> None:
         try:
-            if self._session is not None and self._session.run:
+            if self._session is None or not self._session.run:
+                return
+            if in_debugger():
+                self._stopped_in_debugger()
+            else:
                 self._intervene(
                     InterventionKind.TYPED_INPUT,
                     f"the cell asked a person for input with `{name}`",
@@ -202,6 +234,20 @@ class Recorder:
                 )
         except Exception as error:
             self._fail(error)
+
+    def _stopped_in_debugger(self) -> None:
+        if self._stopped:
+            return  # each command is a question of its own, and all of them are one stop
+        self._stopped = True
+        remedy = "take `breakpoint()` or `%debug` out: a job has nobody at the debugger"
+        self._intervene(
+            InterventionKind.TYPED_INPUT, "the cell stopped in the debugger and asked a person", remedy
+        )
+
+    def _intervene_now(self, kind: InterventionKind, message: str, remedy: str) -> None:
+        """For the watches: nothing outside a cell."""
+        if self._session is not None and self._session.run:
+            self._intervene(kind, message, remedy)
 
     def _intervene(self, kind: InterventionKind, message: str, remedy: str) -> None:
         assert self._session is not None
@@ -228,6 +274,9 @@ class Recorder:
                 self.shell.events.unregister(name, callback)
         if self._inputs is not None:
             self._inputs.stop()
+        watches, self._watches = self._watches, None
+        if watches is not None:
+            watches.stop()
         set_sink(None)
         session, self._session = self._session, None
         if session is not None:

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from jupyter_clusterbridge.model.events import CellEnd, CellStart, FileRead, FileWrite, InterventionSeen
+from jupyter_clusterbridge.model.events import (
+    CellEnd,
+    CellStart,
+    Event,
+    FileRead,
+    FileWrite,
+    InterventionSeen,
+    KernelEnd,
+    KernelStart,
+)
 from jupyter_clusterbridge.model.state import Intervention
 from jupyter_clusterbridge.recorder.names import analyse_cell
 from jupyter_clusterbridge.runtime.journal import Journal
@@ -68,6 +78,13 @@ class Kernel:
     runs: list[Run] = field(default_factory=list)
     deleted: set[str] = field(default_factory=set)
     """Ids of cells that the front end reported as deleted."""
+    noted: list[tuple[Run | None, Event]] = field(default_factory=list)
+    """Every other event with the run that it came in or after; None before the first."""
+    journal: Path | None = None
+    """The newest journal of the process."""
+    start: KernelStart | None = None
+    ended: bool = False
+    """Whether the kernel shut down in order, or the extension was unloaded."""
 
 
 def read_kernels(journals: Iterable[Journal]) -> list[Kernel]:
@@ -87,17 +104,22 @@ def read_kernels(journals: Iterable[Journal]) -> list[Kernel]:
 
 def _add_runs(kernel: Kernel, journal: Journal) -> None:
     by_number: dict[int, Run] = {}
-    before = kernel.runs[-1] if kernel.runs else None
+    before = newest = kernel.runs[-1] if kernel.runs else None
+    kernel.journal, kernel.start, kernel.ended = journal.path, kernel.start or journal.start, False
     for event in journal.events:
         if isinstance(event, CellStart):
             run = Run(0, event.cell_id, event.source, event.at, dict(event.rng))
             if not by_number and before is not None and _is_one_run(before, run):
                 _go_on(kernel.runs.pop(), run)
-            by_number[event.run] = run
+            by_number[event.run] = newest = run
             kernel.runs.append(run)
             kernel.deleted.update(event.deleted_cells)
         elif isinstance(event, (CellEnd, FileRead, FileWrite, InterventionSeen)) and event.run in by_number:
             _add_event(by_number[event.run], event)
+        elif isinstance(event, KernelEnd):
+            kernel.ended = True
+        if not isinstance(event, (KernelStart, KernelEnd, CellStart, CellEnd, InterventionSeen)):
+            kernel.noted.append((newest, event))
 
 
 def _is_one_run(before: Run, run: Run) -> bool:
