@@ -53,7 +53,9 @@ def _reads(past: Past) -> dict[str, list[_Read]]:
     }
     found: dict[str, list[_Read]] = {}
     for run, event in noted:
-        if isinstance(event, FileRead) and run is not None and past.is_last(run) and event.path not in own:
+        if not isinstance(event, FileRead) or run is None or event.own or event.path in own:
+            continue
+        if past.is_last(run):
             found.setdefault(event.path, []).append((run, event))
     return found
 

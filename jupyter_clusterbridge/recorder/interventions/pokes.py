@@ -38,7 +38,8 @@ def _poke(past: Past, kernel: Kernel, run: Run, saved: dict[str, tuple[int, str]
         return None
     position = changed[0][0]
     cell = past.cells[position]
-    if literal_changes(run.source, cell.source):  # the same cell as it was, where the front end sends no ids
+    sends_ids = any(one.cell_id is not None for one in kernel.runs)
+    if not sends_ids and literal_changes(run.source, cell.source):  # most likely the same cell as it was
         told = " and ".join(f"`{name} = {value}` to `{usual}`" for _, name, usual, value in changed)
         message = f"cell {cell.index} changed {told} after a run"
     else:

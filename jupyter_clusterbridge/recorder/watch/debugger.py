@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bdb
+import cmd
 import functools
 import pdb
 import sys
@@ -45,10 +46,12 @@ class DebuggerWatch(Watch):
         self._patches = Patches()
         self._kernel: Any = None
         self._request: Any = None
+        self._inside = 0
 
     def start(self) -> None:
         """Wrap; IPython has loaded pdb in any case."""
-        self._patches.replace(pdb.Pdb, "default", self._default)
+        for cls in _prompts(self.scene.shell):
+            self._patches.replace(cls, "default", self._default)
         kernel = getattr(self.scene.shell, "kernel", None)
         if kernel is not None and "do_debug_request" not in vars(kernel) and hasattr(kernel, "do_debug_request"):
             self._kernel, self._request = kernel, self._watched(kernel.do_debug_request)
@@ -67,11 +70,13 @@ class DebuggerWatch(Watch):
         @functools.wraps(original)
         def default(debugger: Any, line: Any) -> Any:
             before: _Found = {}
-            if patches.active:
+            if patches.active and not self._inside:
                 self.guarded(self._look, debugger, line, before)
+            self._inside += 1  # the method of a class may call that of the class below
             try:
                 return original(debugger, line)
             finally:
+                self._inside -= 1
                 if before and patches.active:
                     self.guarded(self._compare, debugger, line, before)
 
@@ -126,6 +131,12 @@ class DebuggerWatch(Watch):
         verb = "was" if len(names) == 1 else "were"
         message = f"{listed} {verb} {BY_HAND} {where} while the cell stood still"
         self.scene.intervene(InterventionKind.TYPED_INPUT, message, _REMEDY)
+
+
+def _prompts(shell: Any) -> list[type]:
+    """The classes that run what is typed: IPython has a method of its own in some versions, by a mixin."""
+    classes = (*getattr(getattr(shell, "debugger_cls", None), "__mro__", ()), pdb.Pdb)
+    return [cls for cls in dict.fromkeys(classes) if "default" in vars(cls) and cls is not cmd.Cmd]
 
 
 def _changed_by(line: str) -> set[str]:
