@@ -96,15 +96,17 @@ class UnsortedListing(Rule):
 
     code = "CB301"
     name = "unsorted-listing"
+    words = frozenset({"listdir", "scandir", "walk(", "glob", "iterdir"})
+    calls = frozenset(_FUNCTIONS | _ORDERLESS)
+    methods = frozenset(_METHODS | {"glob", "sort"})
 
     def __init__(self, notebook: NotebookContext) -> None:
         super().__init__(notebook)
         self._found: list[tuple[ast.Call, CellContext, str, str | None, bool, bool]] = []
         self._sorted: set[str] = set()
 
-    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Gather listings, and names that are sorted."""
-        assert isinstance(node, ast.Call)
         called = cell.callee
         if called in _ORDERLESS and node.args:
             self._sorted.update(_names_passed(node.args[0]))

@@ -68,6 +68,8 @@ class SetOrder(Rule):
 
     code = "CB302"
     name = "set-order"
+    calls = frozenset(_ORDERING | {"builtins.sorted"})
+    methods = frozenset({"sort"})
     confidence = Confidence.MEDIUM
 
     def __init__(self, notebook: NotebookContext) -> None:
@@ -86,9 +88,8 @@ class SetOrder(Rule):
                 else:
                     self._sets.discard(target.id)
 
-    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look at calls that put their argument in order."""
-        assert isinstance(node, ast.Call)
         if cell.callee == "builtins.sorted" and node.args and isinstance(node.args[0], ast.Name):
             self._sorted.add(node.args[0].id)
         elif method(node) == "sort":

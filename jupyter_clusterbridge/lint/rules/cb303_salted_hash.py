@@ -50,12 +50,13 @@ class SaltedHash(Rule):
 
     code = "CB303"
     name = "salted-hash"
+    words = frozenset({"hash("})
+    calls = frozenset({"builtins.hash"})
     confidence = Confidence.MEDIUM
 
-    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look at calls of the builtin."""
-        assert isinstance(node, ast.Call)
-        if cell.callee != "builtins.hash" or not node.args:
+        if not node.args:
             return
         value = node.args[0]
         if isinstance(value, ast.Name) and _counts(value.id, cell):

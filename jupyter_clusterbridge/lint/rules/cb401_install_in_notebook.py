@@ -75,6 +75,8 @@ class InstallInNotebook(Rule):
 
     code = "CB401"
     name = "install-in-notebook"
+    words = frozenset({"install", "conda", "mamba", "uv", "poetry", "pdm", "pixi", "pip"})
+    calls = frozenset({*_RUNNERS, "pip.*"})
     severity = Severity.ERROR
 
     def begin_cell(self, cell: CellContext) -> None:
@@ -95,11 +97,8 @@ class InstallInNotebook(Rule):
             if _INSTALL.search(command) and not command.startswith("echo "):
                 self._report(line, command, cell)
 
-    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look at commands that Python starts."""
-        assert isinstance(node, ast.Call)
-        if cell.callee not in _RUNNERS and not (cell.callee or "").startswith("pip."):
-            return
         if (cell.callee or "").startswith("pip.") and "main" in (cell.callee or ""):
             self._report(node, ast.unparse(node), cell)
             return

@@ -71,6 +71,10 @@ class UnpinnedDownload(Rule):
 
     code = "CB403"
     name = "unpinned-download"
+    calls = frozenset(
+        {*_HUB, *_FETCH, *_GET, "pandas.*", "polars.*", "torch.hub.*", "sklearn.datasets.fetch_openml"}
+    )
+    methods = frozenset({"from_pretrained"})
 
     def __init__(self, notebook: NotebookContext) -> None:
         super().__init__(notebook)
@@ -90,9 +94,8 @@ class UnpinnedDownload(Rule):
             if _SHELL.search(command):
                 self.report(cell, line, f"`{command.split('#')[0].strip()[:60]}` downloads without a digest")
 
-    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look at downloading functions."""
-        assert isinstance(node, ast.Call)
         if self._checked or has_star(node):
             return
         called = cell.callee

@@ -60,15 +60,16 @@ class AsksAPerson(Rule):
 
     code = "CB501"
     name = "asks-a-person"
+    words = frozenset({"input(", "getpass", "upload", "click", "widgets"})
+    calls = frozenset({*_INPUT, "ipywidgets.*"})
     severity = Severity.ERROR
 
     def begin_cell(self, cell: CellContext) -> None:
         """Each cell is reported once for its widgets."""
         self._widgets = False
 
-    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look at calls that ask."""
-        assert isinstance(node, ast.Call)
         called = cell.callee
         if called in _INPUT:
             severity = Severity.ERROR if cell.function is None else Severity.WARNING

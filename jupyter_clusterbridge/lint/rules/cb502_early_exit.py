@@ -59,11 +59,13 @@ class EarlyExit(Rule):
 
     code = "CB502"
     name = "early-exit"
+    words = frozenset({"exit", "quit", "abort", "SystemExit", "do_shutdown", "kill("})
+    calls = frozenset({*_EXITS, "os.kill"})
+    methods = frozenset({"do_shutdown"})
     severity = Severity.ERROR
 
-    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look at calls that end the process."""
-        assert isinstance(node, ast.Call)
         restarts = isinstance(node.func, ast.Attribute) and node.func.attr == "do_shutdown"
         if cell.callee in _EXITS or restarts:
             self._report(node, (cell.callee or "do_shutdown").removeprefix("builtins."), cell)

@@ -58,6 +58,7 @@ class IgnoredFailure(Rule):
 
     code = "CB503"
     name = "ignored-failure"
+    calls = frozenset(_SUBPROCESS)
     severity = Severity.INFO
 
     def begin_cell(self, cell: CellContext) -> None:
@@ -74,9 +75,8 @@ class IgnoredFailure(Rule):
         elif magic.kind == "cell" and magic.name in ("bash", "sh"):
             self._shell_cell(magic, cell)
 
-    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look at commands that Python starts."""
-        assert isinstance(node, ast.Call)
         if (
             self._reported
             or cell.callee not in _SUBPROCESS

@@ -69,6 +69,10 @@ class NeedsAScreen(Rule):
 
     code = "CB504"
     name = "needs-a-screen"
+    words = frozenset(
+        {"matplotlib", "pylab", "gui", "debug", "pdb", "breakpoint", "embed", "cv2", "tkinter", "plt.show"}
+    )
+    calls = frozenset({*_STOPS, "matplotlib.use", "matplotlib.pyplot.show", "matplotlib.pyplot.switch_backend"})
     severity = Severity.ERROR
 
     def visit_magic(self, magic: Magic, cell: CellContext) -> None:
@@ -85,9 +89,8 @@ class NeedsAScreen(Rule):
         elif magic.name == "debug" or (magic.name == "pdb" and word in ("", "on", "1")):
             self.report(cell, magic, f"`%{magic.name}` waits for a person when it stops")
 
-    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look at calls that open a window or stop."""
-        assert isinstance(node, ast.Call)
         called = cell.callee
         if called in _STOPS:
             severity = Severity.ERROR if cell.function is None else Severity.WARNING

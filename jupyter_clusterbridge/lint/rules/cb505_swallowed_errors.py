@@ -69,6 +69,7 @@ class SwallowedErrors(Rule):
 
     code = "CB505"
     name = "swallowed-errors"
+    words = frozenset({"except"})
 
     def visit_Try(self, node: ast.AST, cell: CellContext) -> None:
         """Look at handlers around training steps."""

@@ -85,25 +85,30 @@ class ConditionalName(Rule):
         if self.notebook.opaque_from is not None:
             self._open.clear()
             return
-        certain: set[str] = set()
-        found: dict[str, tuple[ast.expr, int, bool]] = {}
-        for statement in cell.tree.body:
-            if isinstance(statement, ast.If):
-                body, orelse = _bound(statement.body), _bound(statement.orelse)
-                certain |= (body & orelse) | (orelse if _ends(statement.body) else set())
-                certain |= body if _ends(statement.orelse) else set()
-                if not _leaves_alone(statement):
-                    refused = self._refused(statement.test)
-                    place = (statement.test, cell.cell.index, refused)
-                    found |= dict.fromkeys(body - orelse - certain, place)
-            else:
-                certain |= _bound([statement])
+        conditions = [statement for statement in cell.tree.body if isinstance(statement, ast.If)]
+        found = self._found(conditions, cell) if conditions else {}
         for name in list(self._open):
-            if name in certain or (name in cell.binds and name not in found):
+            if name in cell.binds and name not in found:
                 del self._open[name]
         for name, place in found.items():
-            if name not in certain and name not in self.notebook.defined:
+            if name not in self.notebook.defined:
                 self._open[name] = place
+
+    def _found(self, conditions: list[ast.If], cell: CellContext) -> dict[str, tuple[ast.expr, int, bool]]:
+        """What the cell binds on one side of an ``if`` alone."""
+        assert cell.tree is not None
+        certain: set[str] = set()
+        found: dict[str, tuple[ast.expr, int, bool]] = {}
+        for statement in conditions:
+            body, orelse = _bound(statement.body), _bound(statement.orelse)
+            certain |= (body & orelse) | (orelse if _ends(statement.body) else set())
+            certain |= body if _ends(statement.orelse) else set()
+            if not _leaves_alone(statement):
+                place = (statement.test, cell.cell.index, self._refused(statement.test))
+                found |= dict.fromkeys(body - orelse, place)
+        if found:
+            certain |= _bound([statement for statement in cell.tree.body if not isinstance(statement, ast.If)])
+        return {name: place for name, place in found.items() if name not in certain}
 
     def _refused(self, test: ast.expr) -> bool:
         negative = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)

@@ -58,6 +58,7 @@ class ShadowedBuiltin(Rule):
 
     code = "CB712"
     name = "shadowed-builtin"
+    methods = _FUNCTIONS
 
     def __init__(self, notebook: NotebookContext) -> None:
         super().__init__(notebook)
@@ -88,9 +89,8 @@ class ShadowedBuiltin(Rule):
             if isinstance(target, ast.Name):
                 self._hidden.pop(target.id, None)
 
-    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Note calls of builtins."""
-        assert isinstance(node, ast.Call)
         function = node.func
         if not isinstance(function, ast.Name) or function.id not in _FUNCTIONS:
             return
