@@ -24,14 +24,8 @@ identity = object.__hash__
 """Another number for each object alive, as ``id`` gives it; but ``id`` raises an audit event at each call."""
 clock = time.thread_time
 """Time that our own work took: on a busy machine a wall clock would give up on values that cost microseconds."""
-_MAX_BYTES = 16 << 20
-"""Bytes hashed in full per value, about 1 ms; larger buffers are sampled."""
 _SMALL_BYTES = 1 << 20
 """Bytes of an immutable column that are hashed all the same, since a new column may hold the old values."""
-_SAMPLES = 64
-_SAMPLE_BYTES = 4096
-_MAX_ITEMS = 2000
-_MAX_DEPTH = 5
 _ATTRIBUTES = 64
 _COLUMNS = 2000
 """Columns of a frame looked at one by one; a wider frame block by block."""
@@ -59,6 +53,27 @@ class Fingerprint(NamedTuple):
     """Whether an equal digest proves that nothing changed."""
     by_value: bool = False
     """Whether it is of plain data alone, so that equal digests of two objects prove equal values."""
+    sampled: bool = False
+    """Whether it is of a small sample only; it can be held against others of that kind alone."""
+
+
+class _Limits(NamedTuple):
+    """How much of one value is looked at."""
+
+    size: int
+    """Bytes hashed in full; larger buffers are sampled."""
+    samples: int
+    """Places of a larger buffer or container."""
+    sample_size: int
+    """Bytes at each place."""
+    items: int
+    depth: int
+
+
+_FULL = _Limits(16 << 20, 64, 4096, 2000, 5)
+"""About 1 ms of buffers, and as much of containers."""
+_SAMPLE = _Limits(1 << 14, 8, 512, 60, 2)
+"""About 20 us."""
 
 
 class OutOfTime(Exception):
@@ -81,7 +96,16 @@ def fingerprint(value: object, deadline: float) -> Fingerprint:
     >>> fingerprint(box, clock() + 1).digest == before.digest
     False
     """
-    feeder = _Feeder(deadline)
+    return _fingerprint(value, _Feeder(deadline, _FULL))
+
+
+def sample(value: object) -> Fingerprint:
+    """Digest a small sample of a value, for when the time of a cell is used up; an equal digest proves nothing."""
+    found = _fingerprint(value, _Feeder(float("inf"), _SAMPLE))
+    return found._replace(exact=False, by_value=False, sampled=True)
+
+
+def _fingerprint(value: object, feeder: _Feeder) -> Fingerprint:
     try:
         feeder.feed(value, 0)
     except OutOfTime:
@@ -95,7 +119,7 @@ def fingerprint(value: object, deadline: float) -> Fingerprint:
 
 def weights(module: Any, deadline: float) -> Fingerprint:
     """Digest what a ``torch.nn.Module`` holds, but for the mode that its parts are in."""
-    feeder = _Feeder(deadline)
+    feeder = _Feeder(deadline, _FULL)
     feeder.tensors(module)
     return Fingerprint(identity(module), feeder.state.intdigest(), feeder.exact)
 
@@ -121,13 +145,14 @@ def is_torch_module(value: object) -> bool:
 class _Feeder:
     """One digest under way."""
 
-    def __init__(self, deadline: float) -> None:
+    def __init__(self, deadline: float, limits: _Limits) -> None:
         self.state = xxhash.xxh3_64()
         self.exact = True
         self.by_value = True
         self._deadline = deadline
-        self._bytes = _MAX_BYTES
-        self._items = _MAX_ITEMS
+        self._limits = limits
+        self._bytes = limits.size
+        self._items = limits.items
         self._open: set[int] = set()
 
     def feed(self, value: Any, depth: int) -> None:
@@ -148,7 +173,7 @@ class _Feeder:
                 self._held(value)
         elif self._items % 64 == 0 and clock() > self._deadline:
             raise OutOfTime
-        elif depth >= _MAX_DEPTH or self._items < 0 or identity(value) in self._open:
+        elif depth >= self._limits.depth or self._items < 0 or identity(value) in self._open:
             self._mark_identity(value)
             self.exact = False
         else:
@@ -216,9 +241,10 @@ class _Feeder:
             self.state.update(view)
             return
         self.exact = False
-        step = max((size - _SAMPLE_BYTES) // (_SAMPLES - 1), 1)
-        for offset in range(0, size - _SAMPLE_BYTES + 1, step):
-            self.state.update(view[offset : offset + _SAMPLE_BYTES])
+        length = self._limits.sample_size
+        step = max((size - length) // (self._limits.samples - 1), 1)
+        for offset in range(0, size - length + 1, step):
+            self.state.update(view[offset : offset + length])
 
     def _sequence(self, value: Any, depth: int) -> None:
         count = len(value)
@@ -232,7 +258,7 @@ class _Feeder:
         self.exact = False
         if isinstance(value, deque):
             return (value[0], value[-1])
-        return [value[index] for index in range(0, count, max(count // _SAMPLES, 1))] + [value[-1]]
+        return [value[index] for index in range(0, count, max(count // self._limits.samples, 1))] + [value[-1]]
 
     def _mapping(self, value: Any, depth: int) -> None:
         self._mark(str(len(value)))
@@ -241,13 +267,14 @@ class _Feeder:
             pairs = list(value.items())
         else:
             self.exact = False
-            pairs = list(islice(value.items(), _SAMPLES)) + list(islice(reversed(value.items()), _SAMPLES))
+            some = self._limits.samples
+            pairs = [*islice(value.items(), some), *islice(reversed(value.items()), some)]
         for key, item in pairs:
             self.feed(key, depth + 1)
             self.feed(item, depth + 1)
 
     def _set(self, value: Any) -> None:
-        items = list(islice(value, _MAX_ITEMS))
+        items = list(islice(value, self._limits.items))
         self.exact &= len(items) == len(value)
         total = len(value)
         for item in items:
@@ -284,8 +311,9 @@ class _Feeder:
         value = sys.modules["numpy"].asarray(value)
         if value.dtype.hasobject:
             flat = value.reshape(-1)
-            self._sequence(flat[:: max(len(flat) // 500, 1)].tolist(), depth)
-            self.exact &= len(flat) <= 500
+            most = self._limits.items // 4
+            self._sequence(flat[:: max(len(flat) // most, 1)].tolist(), depth)
+            self.exact &= len(flat) <= most
             return
         if not value.flags.c_contiguous:
             value = value.T if value.flags.f_contiguous else value
@@ -335,7 +363,7 @@ class _Feeder:
         parts = [getattr(array, name, None) for name in ("_ndarray", "_data", "_mask", "_codes")]
         found = [part for part in parts if _is(part, "numpy", "ndarray")]
         for part in found or [array]:
-            self.feed(part, min(depth + 1, _MAX_DEPTH - 1))
+            self.feed(part, min(depth + 1, self._limits.depth - 1))
 
     # torch
 

@@ -10,6 +10,7 @@ import os
 import re
 import secrets
 import sys
+import time
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,14 +18,10 @@ from typing import Any
 
 from jupyter_clusterbridge.recorder.fingerprints import (
     Fingerprint,
-    OutOfTime,
-    clock,
-    fingerprint,
     identity,
     is_estimator,
     is_notebook_class,
     is_torch_module,
-    weights,
 )
 from jupyter_clusterbridge.recorder.hidden import (
     holds_state,
@@ -33,11 +30,10 @@ from jupyter_clusterbridge.recorder.hidden import (
     is_notebook_object,
     is_open_file,
 )
+from jupyter_clusterbridge.recorder.look import BUDGET_S, Look, allowance_after
 from jupyter_clusterbridge.recorder.names import CellNames
 from jupyter_clusterbridge.recorder.overwrites import allows
 
-BUDGET_S = 0.005
-"""Time for fingerprints per cell, both sides together."""
 _SHELL_NAME = re.compile(r"_+|__\w+__|_i+|_i?\d+|_[doxs]h|In|Out|get_ipython|exit|quit|open|_exit_code")
 _FUNCTION_LIMIT = 300
 _MAX_VALUES = 50
@@ -65,13 +61,14 @@ class Footprint:
     Args:
         names: the cell's analysis.
         namespace: the user's namespace; it is only read.
-        budget_s: time limit for fingerprints in seconds, half before the cell and half after.
+        budget_s: processor time for fingerprints in seconds: half of it before the cell, what is left after it,
+            or a hundredth of the cell's duration where that is more.
     """
 
     def __init__(self, names: CellNames, namespace: Mapping[str, Any], budget_s: float = BUDGET_S) -> None:
         self._names = names
         self._namespace = namespace
-        self._half_s = budget_s / 2
+        self._budget_s = budget_s
         # as lists, so that a namespace of thousands of names is compared without a loop in Python
         self._keys, self._ids = list(namespace), list(map(identity, namespace.values()))
         self._environ = _raw_environ()
@@ -87,12 +84,19 @@ class Footprint:
             if name not in self._indirect and allows(namespace.get(name), methods)
         }
         self._before: dict[str, Fingerprint] = {}
-        self._weights: dict[str, Fingerprint] = {}
+        self._weights: dict[str, Fingerprint | None] = {}
         candidates = self._candidates(through)
         self._held = {name: identity(namespace[name]) for name in candidates}
-        deadline = clock() + self._half_s
+        self._look = Look(budget_s / 2)
         for name in candidates:
-            self._before_print(name, deadline)
+            found = self._look.at(namespace[name])
+            if found is not None:
+                self._before[name] = found
+            if name in names.total.modes and is_torch_module(namespace[name]):
+                self._weights[name] = self._look.weights(namespace[name])
+        self._looked_at = candidates
+        self._spent_s = self._look.spent_s
+        self._began = time.perf_counter()
 
     def _follow(self) -> tuple[set[str], set[str]]:
         """Global names that the cell reads, itself or through functions of the notebook; and the latter alone."""
@@ -129,18 +133,11 @@ class Footprint:
         # what most likely changes comes first, in case that time runs out
         return sorted(found, key=lambda name: (not is_torch_module(known[name]), name not in total.stores, name))
 
-    def _before_print(self, name: str, deadline: float) -> None:
-        value = self._namespace[name]
-        try:
-            self._before[name] = fingerprint(value, deadline)
-            if name in self._names.total.modes and is_torch_module(value):
-                self._weights[name] = weights(value, deadline)
-        except OutOfTime:
-            self._untracked.add(name)
-
     def finish(self, ok: bool) -> Locations:
         """Compare; ``ok`` is whether the cell ran to its end."""
         total = self._names.total
+        duration_s = time.perf_counter() - self._began
+        self._look = Look(allowance_after(self._budget_s, self._spent_s, duration_s))
         writes, mutates = self._bound(ok), self._changed(ok)
         same = {name for name in writes & self._rebinds if self._is_same_value(name)}
         writes = (writes - same) | mutates | self._refitted
@@ -161,16 +158,9 @@ class Footprint:
     def _values(self, writes: set[str]) -> dict[str, str]:
         """What the time that is left allows to know of the values that were written."""
         found: dict[str, str] = {}
-        deadline = clock() + self._half_s / 2
         for name in sorted(writes & self._namespace.keys())[:_MAX_VALUES]:
-            value = self._namespace[name]
-            known = self._after.get(name)
-            try:
-                if known is None or known.identity != identity(value):
-                    known = fingerprint(value, deadline)
-            except OutOfTime:
-                break
-            if known.by_value:
+            known = self._look.in_full(self._namespace[name])
+            if known is not None and known.by_value:
                 found[f"name:{name}"] = _sealed(known.digest)
         return found
 
@@ -192,35 +182,30 @@ class Footprint:
         """Names whose object is the same as before and changed in place."""
         total = self._names.total
         changed: set[str] = set()
-        deadline = clock() + self._half_s
-        for name in [*self._before, *sorted(self._untracked)]:
+        for name in self._looked_at:
             if name not in self._namespace:
                 continue
-            before, after = self._before.get(name), self._after_print(name, deadline)
-            if self._held.get(name) != identity(self._namespace[name]):
+            value, before = self._namespace[name], self._before.get(name)
+            after = self._look.again(value, before) if before is not None else None
+            if after is not None:
+                self._after[name] = after
+            if self._held.get(name) != identity(value):
                 continue
-            if name in total.fits and is_estimator(self._namespace[name]):
+            if name in total.fits and is_estimator(value):
                 self._refitted.add(name)
                 continue
             differs, same = _compare(before, after)
             used_up = name not in total.stores and self._is_used_up(name)
             if used_up or differs or (ok and name in total.stores and not same):
                 changed.add(name)
+            elif after is None or after.sampled:
+                self._untracked.add(name)
         return changed
 
     def _is_used_up(self, name: str) -> bool:
         """Whether the cell goes through an iterator, or uses an open file: what is left of them does not show."""
         value, total = self._namespace[name], self._names.total
         return (name in total.iterates and is_consumed(value)) or (name in total.touches and is_open_file(value))
-
-    def _after_print(self, name: str, deadline: float) -> Fingerprint | None:
-        if name not in self._before:
-            return None
-        try:
-            self._after[name] = fingerprint(self._namespace[name], deadline)
-        except OutOfTime:
-            self._untracked.add(name)
-        return self._after.get(name)
 
     def _is_same_value(self, name: str) -> bool:
         """Whether a name that was bound anew holds, for certain, what it held before."""
@@ -254,13 +239,13 @@ class Footprint:
 
     def _switched(self) -> set[str]:
         """Models of which the cell changed nothing but the mode, which it would set to the same again."""
-        deadline = clock() + self._half_s
-        try:
-            return {
-                name for name, old in self._weights.items() if weights(self._namespace.get(name), deadline) == old
-            }
-        except (OutOfTime, AttributeError):
-            return set()
+        return {
+            name
+            for name, old in self._weights.items()
+            if old is not None
+            and is_torch_module(self._namespace.get(name))
+            and self._look.weights(self._namespace[name]) == old
+        }
 
     def _changed_environ(self) -> set[str]:
         now, before = _raw_environ(), self._environ
