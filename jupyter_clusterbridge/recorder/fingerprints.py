@@ -9,21 +9,20 @@ from __future__ import annotations
 import argparse
 import enum
 import sys
-import time
 import types
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
 import xxhash
 
+from jupyter_clusterbridge.recorder import feed_torch
+from jupyter_clusterbridge.recorder.feeding import OutOfTime, clock, identity, is_a
 from jupyter_clusterbridge.recorder.hidden import state_of
 
-identity = object.__hash__
-"""Another number for each object alive, as ``id`` gives it; but ``id`` raises an audit event at each call."""
-clock = time.thread_time
-"""Time that our own work took: on a busy machine a wall clock would give up on values that cost microseconds."""
+_BLOCK = 1 << 16
+"""Bytes from which on a block of memory is remembered, for as long as one look at all values takes."""
 _SMALL_BYTES = 1 << 20
 """Bytes of an immutable column that are hashed all the same, since a new column may hold the old values."""
 _ATTRIBUTES = 64
@@ -76,16 +75,17 @@ _SAMPLE = _Limits(1 << 14, 8, 512, 60, 2)
 """About 20 us."""
 
 
-class OutOfTime(Exception):
-    """The time limit of the cell was used up."""
+Blocks = dict[tuple[int, int], int]
+"""Digests of memory blocks by address and size, for values that are looked at at one moment and share memory."""
 
 
-def fingerprint(value: object, deadline: float) -> Fingerprint:
+def fingerprint(value: object, deadline: float, blocks: Blocks | None = None) -> Fingerprint:
     """Digest a value.
 
     Args:
         value: any object.
         deadline: value of :data:`clock` at which to give up.
+        blocks: blocks hashed at this moment already; new ones are added, none is hashed twice.
 
     Raises:
         OutOfTime: the deadline passed.
@@ -96,7 +96,7 @@ def fingerprint(value: object, deadline: float) -> Fingerprint:
     >>> fingerprint(box, clock() + 1).digest == before.digest
     False
     """
-    return _fingerprint(value, _Feeder(deadline, _FULL))
+    return _fingerprint(value, _Feeder(deadline, _FULL, blocks))
 
 
 def sample(value: object) -> Fingerprint:
@@ -120,7 +120,7 @@ def _fingerprint(value: object, feeder: _Feeder) -> Fingerprint:
 def weights(module: Any, deadline: float) -> Fingerprint:
     """Digest what a ``torch.nn.Module`` holds, but for the mode that its parts are in."""
     feeder = _Feeder(deadline, _FULL)
-    feeder.tensors(module)
+    feed_torch.held(feeder, module)
     return Fingerprint(identity(module), feeder.state.intdigest(), feeder.exact)
 
 
@@ -139,46 +139,48 @@ def is_notebook_class(value: object) -> bool:
 
 def is_torch_module(value: object) -> bool:
     """Whether a value is a ``torch.nn.Module``; never imports torch."""
-    return _is(value, "torch.nn", "Module")
+    return is_a(value, "torch.nn", "Module")
 
 
 class _Feeder:
     """One digest under way."""
 
-    def __init__(self, deadline: float, limits: _Limits) -> None:
+    def __init__(self, deadline: float, limits: _Limits, blocks: Blocks | None = None) -> None:
         self.state = xxhash.xxh3_64()
         self.exact = True
         self.by_value = True
         self._deadline = deadline
         self._limits = limits
+        self._blocks = blocks if blocks is not None else {}
         self._bytes = limits.size
         self._items = limits.items
         self._open: set[int] = set()
 
     def feed(self, value: Any, depth: int) -> None:
+        """Put a value into the digest."""
         kind = type(value)
         self._items -= 1
+        if self._items % 64 == 0:
+            self.check_time()
         if kind in _SCALARS:
-            self._mark(
+            self.mark(
                 f"{kind.__name__}:{value!r}" if kind is not int else f"int:{hash(value)}:{value.bit_length()}"
             )
         elif kind is str:
             self._text(value)
         elif kind in (bytes, bytearray, memoryview):
-            self._mark(kind.__name__)
+            self.mark(kind.__name__)
             self._buffer(memoryview(value).cast("B"))
         elif isinstance(value, _BY_IDENTITY) or issubclass(kind, enum.Enum):
             self._mark_identity(value)
             if depth == 0:
                 self._held(value)
-        elif self._items % 64 == 0 and clock() > self._deadline:
-            raise OutOfTime
         elif depth >= self._limits.depth or self._items < 0 or identity(value) in self._open:
             self._mark_identity(value)
             self.exact = False
         else:
             self._open.add(identity(value))
-            self._mark(kind.__qualname__)
+            self.mark(kind.__qualname__)
             self._structured(value, kind, depth)
             self._open.discard(identity(value))
 
@@ -200,47 +202,52 @@ class _Feeder:
         elif kind in (set, frozenset):
             self._set(value)
         elif (kind.__module__, kind.__qualname__) in _BY_REPR:
-            self._mark(repr(value))
+            self.mark(repr(value))
         elif kind is types.GeneratorType:
             self.by_value = False
-            self._mark(f"{identity(value)}:{value.gi_frame is None or value.gi_frame.f_lasti}")
+            self.mark(f"{identity(value)}:{value.gi_frame is None or value.gi_frame.f_lasti}")
             self.exact = False
         elif not self._framework(value, depth):
             self._object(value, depth)
 
     def _framework(self, value: Any, depth: int) -> bool:
         for module, name, method in _FRAMEWORKS:
-            if _is(value, module, name):
-                getattr(self, method)(value, depth)
+            if is_a(value, module, name):
+                method(self, value, depth)
                 return True
         return False
 
+    def check_time(self) -> None:
+        """Give up when the time of the look is used up."""
+        if clock() > self._deadline:
+            raise OutOfTime
+
     # plain Python
 
-    def _mark(self, text: str) -> None:
+    def mark(self, text: str) -> None:
+        """Put a text into the digest."""
         self.state.update(text.encode("utf-8", "surrogatepass") + b"\0")
 
     def _mark_identity(self, value: object) -> None:
         self.by_value = False
-        self._mark(f"id:{identity(value)}")
+        self.mark(f"id:{identity(value)}")
 
     def _text(self, value: str) -> None:
         if len(value) > 1 << 18:
-            self._mark(f"{len(value)}")
+            self.mark(f"{len(value)}")
             self.exact = False
             value = value[:4096] + value[len(value) // 2 : len(value) // 2 + 4096] + value[-4096:]
-        self._mark(value)
+        self.mark(value)
 
     def _buffer(self, view: memoryview) -> None:
         size = view.nbytes
-        self._mark(str(size))
-        if clock() > self._deadline:
-            raise OutOfTime
+        self.mark(str(size))
+        self.check_time()
         if size <= self._bytes:
             self._bytes -= size
             self.state.update(view)
             return
-        self.exact = False
+        self.exact = self.by_value = False
         length = self._limits.sample_size
         step = max((size - length) // (self._limits.samples - 1), 1)
         for offset in range(0, size - length + 1, step):
@@ -248,7 +255,7 @@ class _Feeder:
 
     def _sequence(self, value: Any, depth: int) -> None:
         count = len(value)
-        self._mark(str(count))
+        self.mark(str(count))
         for item in self._chosen(value, count):
             self.feed(item, depth + 1)
 
@@ -261,7 +268,7 @@ class _Feeder:
         return [value[index] for index in range(0, count, max(count // self._limits.samples, 1))] + [value[-1]]
 
     def _mapping(self, value: Any, depth: int) -> None:
-        self._mark(str(len(value)))
+        self.mark(str(len(value)))
         pairs: list[Any]
         if len(value) <= self._items:
             pairs = list(value.items())
@@ -283,31 +290,31 @@ class _Feeder:
             else:
                 total ^= identity(item)
                 self.by_value = False
-        self._mark(f"{total}")
+        self.mark(f"{total}")
 
     def _object(self, value: Any, depth: int) -> None:
         self.exact &= _is_plain(type(value))
         self.by_value = False  # what it does depends on its class too
-        self._mark(f"id:{identity(value)}" if depth else "")
+        self.mark(f"id:{identity(value)}" if depth else "")
         if depth == 0 and is_notebook_class(type(value)):
             self._class(type(value))
         attributes = _attributes(value)
         self.exact &= len(attributes) <= _ATTRIBUTES
         for name, item in islice(attributes.items(), _ATTRIBUTES):
-            self._mark(str(name))
+            self.mark(str(name))
             self.feed(item, depth + 1)
 
     def _class(self, cls: Any) -> None:
         """What a class of the notebook holds itself: settings and counters are often kept there."""
         for name, item in _class_dict(cls).items():
             if not name.startswith(("__", "_abc_")):
-                self._mark(name)
+                self.mark(name)
                 self.feed(item, 1)
 
     # numpy, pandas
 
     def _array(self, value: Any, depth: int) -> None:
-        self._mark(f"{value.dtype}{value.shape}")
+        self.mark(f"{value.dtype}{value.shape}")
         value = sys.modules["numpy"].asarray(value)
         if value.dtype.hasobject:
             flat = value.reshape(-1)
@@ -321,10 +328,23 @@ class _Feeder:
                 self.exact &= value.nbytes <= 1 << 20
                 step = max(value.nbytes >> 20, 1)
                 value = value[::step].copy() if value.ndim else value.copy()
-        self._buffer(memoryview(value.reshape(-1).view("u1")))
+        flat = value.reshape(-1).view("u1")
+        self._block(flat.ctypes.data if len(flat) > _BLOCK else 0, memoryview(flat))
+
+    def _block(self, address: int, view: memoryview) -> None:
+        """A buffer that other values may share, as the columns of a frame and what was taken from them do."""
+        key = (address, view.nbytes)
+        if not address or view.nbytes > self._bytes:
+            self._buffer(view)
+            return
+        if key not in self._blocks:
+            self.check_time()
+            self._bytes -= view.nbytes
+            self._blocks[key] = xxhash.xxh3_64_intdigest(view)
+        self.mark(f"{view.nbytes}:{self._blocks[key]}")
 
     def _numpy_scalar(self, value: Any, depth: int) -> None:
-        self._mark(value.tobytes().hex())
+        self.mark(value.tobytes().hex())
 
     def _bit_generator(self, value: Any, depth: int) -> None:
         self.by_value = False
@@ -332,7 +352,7 @@ class _Feeder:
         self.feed(state.state, depth + 1)
 
     def _python_random(self, value: Any, depth: int) -> None:
-        self._mark(str(hash(value.getstate())))
+        self.mark(str(hash(value.getstate())))
 
     def _frame(self, value: Any, depth: int) -> None:
         manager = value._mgr
@@ -343,7 +363,7 @@ class _Feeder:
 
     def _index(self, value: Any, depth: int) -> None:
         if type(value).__name__ == "RangeIndex":
-            self._mark(f"{value.start}:{value.stop}:{value.step}")
+            self.mark(f"{value.start}:{value.stop}:{value.step}")
         else:
             self._column(value._data, depth)
 
@@ -352,53 +372,18 @@ class _Feeder:
         if arrow is not None:  # immutable: a change makes new buffers
             if arrow.nbytes <= _SMALL_BYTES:
                 for chunk in arrow.chunks:
-                    self._mark(f"{chunk.type}:{chunk.offset}:{len(chunk)}")
+                    self.mark(f"{chunk.type}:{chunk.offset}:{len(chunk)}")
                     for buffer in chunk.buffers():
                         self._buffer(memoryview(buffer if buffer is not None else b""))
                 return
             self.by_value = False
             for chunk in arrow.chunks:
-                self._mark(":".join(str(b.address) if b is not None else "" for b in chunk.buffers()))
+                self.mark(":".join(str(b.address) if b is not None else "" for b in chunk.buffers()))
             return
         parts = [getattr(array, name, None) for name in ("_ndarray", "_data", "_mask", "_codes")]
-        found = [part for part in parts if _is(part, "numpy", "ndarray")]
+        found = [part for part in parts if is_a(part, "numpy", "ndarray")]
         for part in found or [array]:
             self.feed(part, min(depth + 1, self._limits.depth - 1))
-
-    # torch
-
-    def _tensor(self, value: Any, depth: int) -> None:
-        self.by_value = False
-        self._mark(f"{value.data_ptr()}:{value._version}:{tuple(value.shape)}:{value.dtype}")
-
-    def _module(self, value: Any, depth: int) -> None:
-        self.by_value = False
-        for module in value.modules():
-            self._mark(f"{identity(module)}:{module.training}")
-        self.tensors(value)
-
-    def tensors(self, value: Any) -> None:
-        """The parameters and buffers of a module."""
-        for module in value.modules():
-            for tensors in (module._parameters, module._buffers):
-                for tensor in tensors.values():
-                    if tensor is not None:
-                        self._tensor(tensor, 0)
-
-    def _optimizer(self, value: Any, depth: int) -> None:
-        for group in value.param_groups:
-            self.feed({name: item for name, item in group.items() if name != "params"}, depth + 1)
-            for tensor in group["params"]:
-                self._tensor(tensor, depth)
-        for state in value.state.values():
-            self.feed(state, depth + 1)
-
-    def _torch_generator(self, value: Any, depth: int) -> None:
-        self.by_value = False
-        self._mark(f"{value.device}")
-        self.feed(value.get_state() if value.device.type == "cpu" else identity(value), depth + 1)
-        if value.device.type == "cpu":
-            self.state.update(value.get_state().numpy())
 
 
 def _columns(manager: Any) -> Iterator[Any]:
@@ -412,27 +397,21 @@ def _columns(manager: Any) -> Iterator[Any]:
         yield array[place] if getattr(array, "ndim", 1) == 2 else array
 
 
-_FRAMEWORKS = (
-    ("numpy", "ndarray", "_array"),
-    ("numpy", "generic", "_numpy_scalar"),
-    ("torch", "Tensor", "_tensor"),
-    ("torch.nn", "Module", "_module"),
-    ("pandas", "DataFrame", "_frame"),
-    ("pandas", "Series", "_frame"),
-    ("pandas", "Index", "_index"),
-    ("torch.optim", "Optimizer", "_optimizer"),
-    ("torch", "Generator", "_torch_generator"),
-    ("numpy.random", "Generator", "_bit_generator"),
-    ("numpy.random", "RandomState", "_bit_generator"),
-    ("numpy.random", "BitGenerator", "_bit_generator"),
-    ("random", "Random", "_python_random"),
+_FRAMEWORKS: tuple[tuple[str, str, Callable[[_Feeder, Any, int], None]], ...] = (
+    ("numpy", "ndarray", _Feeder._array),
+    ("numpy", "generic", _Feeder._numpy_scalar),
+    ("torch", "Tensor", feed_torch.tensor),
+    ("torch.nn", "Module", feed_torch.module),
+    ("pandas", "DataFrame", _Feeder._frame),
+    ("pandas", "Series", _Feeder._frame),
+    ("pandas", "Index", _Feeder._index),
+    ("torch.optim", "Optimizer", feed_torch.optimizer),
+    ("torch", "Generator", feed_torch.generator),
+    ("numpy.random", "Generator", _Feeder._bit_generator),
+    ("numpy.random", "RandomState", _Feeder._bit_generator),
+    ("numpy.random", "BitGenerator", _Feeder._bit_generator),
+    ("random", "Random", _Feeder._python_random),
 )
-
-
-def _is(value: object, module: str, name: str) -> bool:
-    loaded = sys.modules.get(module)
-    cls = loaded.__dict__.get(name) if loaded is not None else None
-    return isinstance(cls, type) and issubclass(type(value), cls)
 
 
 def _is_plain(cls: type) -> bool:

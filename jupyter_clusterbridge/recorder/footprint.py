@@ -16,9 +16,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from jupyter_clusterbridge.recorder.feeding import identity
 from jupyter_clusterbridge.recorder.fingerprints import (
     Fingerprint,
-    identity,
     is_estimator,
     is_notebook_class,
     is_torch_module,

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from jupyter_clusterbridge.recorder.fingerprints import (
-    Fingerprint,
-    OutOfTime,
-    clock,
-    fingerprint,
-    identity,
-    sample,
-    weights,
-)
+from jupyter_clusterbridge.recorder.feeding import OutOfTime, clock, identity
+from jupyter_clusterbridge.recorder.fingerprints import Blocks, Fingerprint, fingerprint, sample, weights
 
 BUDGET_S = 0.005
 """Processor time of our own for the fingerprints of a cell."""
 SHARE = 0.01
 """Part of the cell's own duration that is allowed where that is more; it is known only when the cell has ended."""
-SAMPLED = 40
-"""Values sampled when the time is used up, about 20 us each; the others are not looked at."""
+SAMPLING_S = 0.001
+"""Processor time for samples when the budget is used up, 10 to 100 us each; the others are not looked at."""
 
 
 class Look:
@@ -38,7 +31,8 @@ class Look:
         self._began = clock()
         self._deadline = self._began + allowance_s
         self._known: dict[int, Fingerprint] = {}
-        self._samples = SAMPLED
+        self._blocks: Blocks = {}
+        self._sampling_ends: float | None = None
 
     @property
     def spent_s(self) -> float:
@@ -84,15 +78,14 @@ class Look:
         if self.over:
             return None
         try:
-            return fingerprint(value, self._deadline)
+            return fingerprint(value, self._deadline, self._blocks)
         except OutOfTime:
             return None
 
     def _sample(self, value: object) -> Fingerprint | None:
-        if not self._samples:
-            return None
-        self._samples -= 1
-        return sample(value)
+        if self._sampling_ends is None:
+            self._sampling_ends = clock() + SAMPLING_S
+        return sample(value) if clock() <= self._sampling_ends else None
 
 
 def allowance_after(budget_s: float, spent_s: float, duration_s: float) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from jupyter_clusterbridge.recorder.check import UNSAFE, unreachable_reasons
-from jupyter_clusterbridge.recorder.fingerprints import clock, fingerprint
+from jupyter_clusterbridge.recorder.feeding import clock
+from jupyter_clusterbridge.recorder.fingerprints import fingerprint
 
 MUTATING = (
     "import random\nxs = []\ntotal = 0",

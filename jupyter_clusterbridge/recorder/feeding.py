@@ -1,0 +1,43 @@
+"""What every part of a fingerprint needs: identities, the clock, and the digest under way."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, Protocol
+
+identity = object.__hash__
+"""Another number for each object alive, as ``id`` gives it; but ``id`` raises an audit event at each call."""
+clock = time.thread_time
+"""Time that our own work took: on a busy machine a wall clock would give up on values that cost microseconds."""
+
+
+class OutOfTime(Exception):
+    """The time limit of the cell was used up."""
+
+
+class Feeder(Protocol):
+    """One digest under way."""
+
+    state: Any
+    """The hash."""
+    exact: bool
+    """Whether an equal digest will prove that nothing changed."""
+    by_value: bool
+    """Whether it is of plain data alone so far."""
+
+    def mark(self, text: str) -> None:
+        """Put a text into the digest."""
+
+    def feed(self, value: Any, depth: int) -> None:
+        """Put a value into the digest."""
+
+    def check_time(self) -> None:
+        """Raise :class:`OutOfTime` when the time is used up."""
+
+
+def is_a(value: object, module: str, name: str) -> bool:
+    """Whether a value is of a class of a module, without importing that."""
+    loaded = sys.modules.get(module)
+    cls = loaded.__dict__.get(name) if loaded is not None else None
+    return isinstance(cls, type) and issubclass(type(value), cls)
