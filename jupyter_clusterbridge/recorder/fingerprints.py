@@ -21,6 +21,20 @@ from jupyter_clusterbridge.recorder import feed_torch
 from jupyter_clusterbridge.recorder.feeding import OutOfTime, clock, identity, is_a
 from jupyter_clusterbridge.recorder.hidden import state_of
 
+__all__ = [
+    "Blocks",
+    "Fingerprint",
+    "OutOfTime",
+    "clock",
+    "fingerprint",
+    "identity",
+    "is_estimator",
+    "is_notebook_class",
+    "is_torch_module",
+    "sample",
+    "weights",
+]
+
 _BLOCK = 1 << 16
 """Bytes from which on a block of memory is remembered, for as long as one look at all values takes."""
 _SMALL_BYTES = 1 << 20
