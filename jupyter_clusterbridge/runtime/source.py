@@ -16,6 +16,7 @@ _LINE_MAGIC = re.compile(
 _HELP_FIRST = re.compile(r"^\s*\?{1,2}\s*[%\w*]")
 _HELP_LAST = re.compile(r"(?:%{0,2}(?!\d)[\w*]+(?:\.[\w*]+|\[-?\d+\])*)\?{1,2}\s*$")
 _AUTOCALL = re.compile(r"^\s*[,;/][A-Za-z_]")
+_NUMBER_AND_WORD = re.compile(r"(?:[\d.jJ]|0[xX][\da-fA-F_]+)(?:and|else|for|if|in|is|not|or)\b")
 _CELL_MAGIC = re.compile(r"^%%(?P<name>\S+)[ \t]*(?P<body>.*)$")
 _PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.|In \[\d+\]:|\.{4,}:)(?: |$)")
 _PYTHON_CELL_MAGICS = {"time", "timeit", "capture", "prun", "memit", "pyinstrument", "scalene", "wandb"}
@@ -87,9 +88,9 @@ def parse_cell(source: str) -> ParsedCell:
 
 
 def _parse(python: str) -> ast.Module:
-    if "\\" not in python:
+    if "\\" not in python and not _NUMBER_AND_WORD.search(python):
         return ast.parse(python)
-    # Python warns of unknown escapes while it parses; such a warning is the user's, when the cell runs
+    # Python warns of unknown escapes and of 1or 2 when it parses; such a warning is the user's, when the cell runs
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(python)

@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from jupyter_clusterbridge.runtime.source import parse_cell
+from jupyter_clusterbridge.runtime.source import parse_cell, parse_once
 
 AS_IPYTHON_DOES = [
     "%time x = f()",
@@ -178,7 +178,17 @@ def test_windows_line_ends_are_read() -> None:
     assert cell.tree is not None
 
 
-def test_parsing_warns_of_nothing() -> None:
+@pytest.mark.parametrize(
+    "source", ["pattern = '\\d'", "x = 1or 2", "x = [0xfor x in y]", "x = 1.if y else 1jelse 2"]
+)
+def test_parsing_warns_of_nothing(source: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert parse_cell("pattern = '\\d'").tree is not None
+        parse_once(source)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                valid = bool(ast.parse(source))
+            except SyntaxError:
+                valid = False
+        assert (parse_once(source).tree is not None) is valid
