@@ -217,15 +217,17 @@ class WidgetMoved:
 
 @dataclass(frozen=True)
 class OutsideChange:
-    """The environment or the working directory changed while no cell ran."""
+    """Something changed while no cell ran, or beside one: a variable, the environment, the working directory."""
 
     EVENT: ClassVar[str] = "outside_change"
 
     run: int
     """Number of the last run before it; 0 before the first."""
     location: str
-    """``env:NAME`` or ``cwd:.``."""
+    """``name:NAME``, ``env:NAME`` or ``cwd:.``."""
     at: str
+    by: str = ""
+    """``thread`` or ``task`` where code of the notebook that ran beside the cells can have done it."""
 
 
 @dataclass(frozen=True)

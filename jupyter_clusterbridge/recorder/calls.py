@@ -55,6 +55,9 @@ PURE_CALLS = frozenset(
 )
 """Calls that change none of their arguments and draw nothing."""
 
+_WAITS = frozenset({"result", "wait", "gather", "as_completed", "shutdown", "run_until_complete"})
+_WAITS_ALONE = frozenset({"join", "get"})
+"""Methods that wait where they are called without anything but a time: strings are joined, too."""
 RUNS_TEXT = frozenset({"exec", "eval", "globals"})
 """Functions that run code in the notebook's names, or that open these names to it."""
 SHELL_RUNS = frozenset({"run_cell", "run_cell_magic", "run_line_magic"})
@@ -249,3 +252,19 @@ def seeded_streams(node: ast.Call) -> set[str]:
     if owner == "random":
         return {"python"}
     return set(ALL_STREAMS)
+
+
+def waits(node: ast.Call) -> bool:
+    """Whether a call waits for a thread, a task or a queue.
+
+    >>> texts = ("t.join()", "q.get()", "','.join(xs)", "d.get('k')")
+    >>> [waits(ast.parse(text, mode="eval").body) for text in texts]
+    [True, True, False, False]
+    """
+    if not isinstance(node.func, ast.Attribute):
+        return False
+    if node.func.attr in _WAITS:
+        return True
+    times = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+    alone = len(times) == len(node.args) and all(isinstance(time, (int, float)) for time in times)
+    return node.func.attr in _WAITS_ALONE and alone

@@ -53,6 +53,8 @@ class Effects:
     """Old objects that are gone through, which uses up an iterator."""
     modes: set[str] = field(default_factory=set)
     """Old objects that are switched by ``.train()`` or ``.eval()``."""
+    joins: bool = False
+    """Whether it waits for something that runs beside it: a task, a thread."""
     opaque: bool = False
     """Whether it runs code that the text does not show, in the names of the notebook."""
     imports: set[str] = field(default_factory=set)
@@ -83,6 +85,7 @@ class Effects:
         self.iterates |= other.iterates - known
         self.modes |= other.modes - known
         self.opaque |= other.opaque
+        self.joins |= other.joins
         for name in ("binds", "deletes", "imports", "env_reads", "env_writes", "seeds"):
             getattr(self, name).update(getattr(other, name))
         self.calls |= other.calls

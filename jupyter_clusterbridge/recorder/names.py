@@ -18,6 +18,7 @@ from jupyter_clusterbridge.recorder.calls import (
     parts_of,
     root_name,
     seeded_streams,
+    waits,
 )
 from jupyter_clusterbridge.recorder.effects import Effects
 from jupyter_clusterbridge.recorder.overwrites import overwritten
@@ -328,6 +329,7 @@ class _Walker(PartWalker):
             self._store(changed, fit=True)
         for touched in changes.touches:
             self._touch(touched)
+        self.out.joins |= waits(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("eval", "train"):
             self.out.modes |= {root_name(node.func.value) or ""} - self.bound - self.hidden
 
@@ -343,7 +345,7 @@ class _Walker(PartWalker):
         self.generic_visit(node)
 
     def visit_Await(self, node: ast.Await) -> None:
-        self.out.calls = True
+        self.out.calls = self.out.joins = True
         self.generic_visit(node)
 
     # scopes

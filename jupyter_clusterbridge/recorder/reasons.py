@@ -18,6 +18,12 @@ PASSED_ON = "that had other inputs than in a clean run"
 STOPS = "a clean run ends at"
 """How the reason of a cell begins that a clean run never reaches."""
 _KINDS = {"env": "the variable", "file": "the file"}
+_WHO = {
+    "widget": "a person at a widget",
+    "thread": "a background thread",
+    "task": "a task that ran on in the background",
+    "": "a widget's callback, a timer, a debugger or a background thread",
+}
 _SEVERAL = (("was ", "were "), ("is ", "are "), ("has ", "have "))
 
 
@@ -100,6 +106,8 @@ def _cause(cells: Sequence[Cell], position: int, mismatch: Mismatch, deleted: se
     what, actual, expected = describe(mismatch.location), mismatch.actual, mismatch.expected
     if actual.outside:
         return None, f"{what} has changed since this cell read it"
+    if actual.beside is not None:
+        return None, f"{what} was changed between cells, by {_WHO[actual.beside]}; {_instead(cells, expected)}"
     verb = "moved on" if mismatch.location.startswith("rng:") else "set"
     if actual.cell is None:
         lost = actual.run.cell_id if actual.run is not None else None

@@ -16,7 +16,10 @@ from jupyter_clusterbridge.recorder.provenance import (
     static_access,
 )
 from jupyter_clusterbridge.recorder.runs import Kernel, Run
-from jupyter_clusterbridge.recorder.versions import State, Values, Version, base_of, by_content, is_chance
+from jupyter_clusterbridge.recorder.shows import only_shows
+from jupyter_clusterbridge.recorder.versions import State, Values, Version, base_of, by_content, digest, is_chance
+
+_BACKGROUND = ("thread", "task")
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,9 @@ class Replay:
             if base_of(location) is not None
         )
         self._outside: dict[str, str] = {}
+        self._background = {
+            location for run in _all_runs(kernels) for location, by in run.outside.items() if by in _BACKGROUND
+        }
         # once to learn which terms stand for equal values and what came from outside, once to compare
         for _ in range(2):
             self._replay(kernels)
@@ -132,7 +138,11 @@ class Replay:
     def run_clean(self, number: int, state: State) -> None:
         """Let a piece act on a state as it does in a clean run."""
         piece = self.pieces[number]
-        apply(state, analyse_cell(piece.source), self.usual_access(number, state), piece.cell, None)
+        names = analyse_cell(piece.source)
+        apply(state, names, self.usual_access(number, state), piece.cell, None)
+        if names.total.joins:
+            for location in self._background & state.versions.keys():
+                state.put(location, _settled(location, state, piece.cell, None))
 
     def usual_access(self, number: int, state: State) -> Access:
         """What a piece does in any of its whole runs; what its text says when it had none."""
@@ -160,6 +170,9 @@ class Replay:
                     # nobody recorded who made it: before recording began, or out of our sight
                     state.put(location, found)
             self._find_outside(state, run)
+            for location, by in run.outside.items():
+                state.drop_parts(location)
+                state.put(location, _beside(location, run, by, state.find(location)))
             looked = self._look_through(state, run, own)
             if run.complete:
                 lost -= own.writes - own.mutates
@@ -211,6 +224,8 @@ class Replay:
             actual, expected = before.find(location), clean.find(location)
             if is_chance(location, actual) and is_chance(location, expected):
                 continue  # in a clean run too
+            if actual is not None and _is_no_matter(location, actual, run):
+                continue
             if actual is not None and (expected is None or expected.term != actual.term):
                 differing[location] = Mismatch(location, actual, expected)
         history.mismatches += [one for _, one in sorted(differing.items()) if not _follows(one, differing)]
@@ -225,6 +240,10 @@ class Replay:
         _put_back(state, looked)
         access = Access(own.reads | usual, own.writes, own.mutates, own.values)
         apply(state, analyse_cell(run.source), access, run.cell, run)
+        if run.complete and analyse_cell(run.source).total.joins:
+            waited = [one for one, version in state.versions.items() if version.beside in _BACKGROUND]
+            for location in waited:
+                state.put(location, _settled(location, state, run.cell, run))
         for location, version in kept.items():
             if location not in own.writes and base_of(location) not in own.writes:
                 state.put(location, version)
@@ -233,6 +252,27 @@ class Replay:
 def outside_version(location: str, value: str) -> Version:
     """What was found with this content and made by nothing in the notebook."""
     return Version(by_content(location, value), None, None, None, value=value, outside=True)
+
+
+def _all_runs(kernels: Sequence[Kernel]) -> list[Run]:
+    return [run for kernel in kernels for run in kernel.runs]
+
+
+def _beside(location: str, run: Run, by: str, base: Version | None) -> Version:
+    """What was found changed when a run began, and changed by no cell."""
+    return Version(digest(location, "beside", str(run.kernel), run.at), None, None, base, beside=by)
+
+
+def _settled(location: str, state: State, cell: int | None, run: Run | None) -> Version:
+    """What the notebook's own threads and tasks leave, from where a cell has waited for them."""
+    return Version(digest(location, "settled"), cell, run, state.find(location))
+
+
+def _is_no_matter(location: str, actual: Version, run: Run) -> bool:
+    """Whether a cell that finds what no cell made does no more than wait for it, or show it."""
+    if actual.beside in _BACKGROUND:
+        return analyse_cell(run.source).total.joins
+    return actual.beside == "widget" and only_shows(run.source, {location.partition(":")[2]})
 
 
 def _put_back(state: State, looked: dict[str, Version | None]) -> None:

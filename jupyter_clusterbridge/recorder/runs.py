@@ -15,6 +15,8 @@ from jupyter_clusterbridge.model.events import (
     InterventionSeen,
     KernelEnd,
     KernelStart,
+    OutsideChange,
+    WidgetMoved,
 )
 from jupyter_clusterbridge.model.state import Intervention
 from jupyter_clusterbridge.recorder.names import analyse_cell
@@ -63,6 +65,11 @@ class Run:
         """Whether it ran to its end."""
         return self.status == "ok"
 
+    def forget(self, location: str) -> None:
+        """A location was changed by other code than the cell's, while the cell ran."""
+        if location not in self.mutates:
+            self.writes.discard(location)
+
     def shifted_streams(self) -> set[str]:
         """Random streams that stood elsewhere after the run than before."""
         after = self.rng_after
@@ -104,6 +111,7 @@ def read_kernels(journals: Iterable[Journal]) -> list[Kernel]:
 
 def _add_runs(kernel: Kernel, journal: Journal) -> None:
     by_number: dict[int, Run] = {}
+    outside: dict[str, str] = {}
     before = newest = kernel.runs[-1] if kernel.runs else None
     kernel.journal, kernel.start, kernel.ended = journal.path, kernel.start or journal.start, False
     for event in journal.events:
@@ -111,6 +119,7 @@ def _add_runs(kernel: Kernel, journal: Journal) -> None:
             run = Run(0, event.cell_id, event.source, event.at, dict(event.rng))
             if not by_number and before is not None and _is_one_run(before, run):
                 _go_on(kernel.runs.pop(), run)
+            run.outside, outside = outside, {}
             by_number[event.run] = newest = run
             kernel.runs.append(run)
             kernel.deleted.update(event.deleted_cells)
@@ -118,6 +127,12 @@ def _add_runs(kernel: Kernel, journal: Journal) -> None:
             _add_event(by_number[event.run], event)
         elif isinstance(event, KernelEnd):
             kernel.ended = True
+        elif isinstance(event, OutsideChange) and event.location.startswith("name:"):
+            outside.setdefault(event.location, event.by)
+            if event.run in by_number:
+                by_number[event.run].forget(event.location)
+        elif isinstance(event, WidgetMoved):
+            outside.update({f"name:{name}": "widget" for name in (*event.names, *event.writes)})
         if not isinstance(event, (KernelStart, KernelEnd, CellStart, CellEnd, InterventionSeen)):
             kernel.noted.append((newest, event))
 

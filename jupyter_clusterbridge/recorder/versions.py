@@ -31,6 +31,8 @@ class Version:
     """Text that is equal for equal values, where it was recorded."""
     outside: bool = False
     """Whether nothing in the notebook made it: a file that was found."""
+    beside: str | None = None
+    """Who made it where no cell did: ``widget``, ``thread``, ``task``, or empty where that is not known."""
 
 
 class Values:

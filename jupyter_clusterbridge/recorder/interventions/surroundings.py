@@ -16,7 +16,7 @@ _KINDS = {"env": InterventionKind.ENV_CHANGE, "cwd": InterventionKind.CWD_CHANGE
 def surroundings(past: Past, kernel: Kernel) -> Iterator[Intervention]:
     """Changes between cells, and those of code that the saved file no longer has."""
     for run, event in kernel.noted:
-        if isinstance(event, OutsideChange):
+        if isinstance(event, OutsideChange) and event.location.partition(":")[0] in _KINDS:
             yield _between(past, kernel, run, event)
     last: dict[str, Run] = {}
     for one in kernel.runs:

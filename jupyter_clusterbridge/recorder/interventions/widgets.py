@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -10,14 +9,7 @@ from jupyter_clusterbridge.model.events import WidgetMoved
 from jupyter_clusterbridge.model.state import NOTHING, Intervention, InterventionKind
 from jupyter_clusterbridge.recorder.interventions.past import Past
 from jupyter_clusterbridge.recorder.runs import Kernel, Run
-from jupyter_clusterbridge.runtime.source import parse_cell
-
-_SHOWS = frozenset(
-    {"display", "VBox", "HBox", "Box", "GridBox", "Tab", "Accordion", "jslink", "jsdlink", "clear_output"}
-)
-_HARMLESS_PARTS = frozenset(
-    {"observe", "unobserve", "on_click", "layout", "style", "description", "disabled", "close"}
-)
+from jupyter_clusterbridge.recorder.shows import only_shows
 
 
 @dataclass
@@ -82,30 +74,7 @@ def _segments(past: Past, kernel: Kernel, group: list[tuple[Run | None, WidgetMo
 def _reads(past: Past, run: Run, locations: set[str], moves: _Moves) -> bool:
     wanted = locations | {f"name:{name}" for name in moves.writes}
     found = {location[5:] for location in run.reads & wanted}
-    return past.is_last(run) and bool(found) and not _only_shows(run.source, found)
-
-
-def _only_shows(source: str, names: set[str]) -> bool:
-    """Whether a cell does no more with widgets than to show or arrange them."""
-    tree = parse_cell(source).tree
-    if tree is None:
-        return False
-    uses = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in names]
-    shown: set[ast.AST] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, (ast.Name, ast.Tuple)):
-            shown.update(ast.walk(node.value))
-        elif isinstance(node, ast.Attribute) and node.attr in _HARMLESS_PARTS:
-            shown.add(node.value)
-        elif isinstance(node, ast.Call) and _called(node.func) in _SHOWS:
-            shown.update(part for part in ast.walk(node) if not isinstance(part, ast.Attribute))
-            read = [part.value for part in ast.walk(node) if isinstance(part, ast.Attribute)]
-            shown.difference_update(read)
-    return bool(uses) and all(use in shown for use in uses)
-
-
-def _called(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return past.is_last(run) and bool(found) and not only_shows(run.source, found)
 
 
 def _message(past: Past, moves: _Moves) -> str:
