@@ -14,6 +14,9 @@ from jupyter_clusterbridge.model.state import Intervention, InterventionKind
 _NUMBER = r"[+-]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9]+)?"
 _PLAIN = re.compile(rf"(?:[A-Za-z_][\w.]* = )?(?:{_NUMBER}|True|False|None)")
 """What may be quoted of a source that the saved notebook no longer has: a name, and a number or a constant."""
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_WITH_VALUES = (InterventionKind.EDITED_RERUN, InterventionKind.WIDGET_CHANGE)
+"""Kinds whose messages hold what a person wrote or chose."""
 _QUOTED = re.compile(r"`([^`]*)`")
 _QUOTES = re.compile(r"`.*`", re.DOTALL)
 _PATH = re.compile(r"`/[^`]*`")
@@ -52,10 +55,21 @@ def _shown(path: str, may_name: Callable[[str], bool]) -> bool:
 
 
 def _without_quotes(intervention: Intervention) -> Intervention:
-    message = intervention.message
-    if intervention.kind is not InterventionKind.EDITED_RERUN:
-        message = _PATH.sub(_TAKEN_OUT, message)
-    elif not all(_PLAIN.fullmatch(text) for text in _QUOTED.findall(message)) or message.count("`") % 2:
-        # from the first to the last quote, as what is quoted may hold that mark itself
-        message = _QUOTES.sub(_TAKEN_OUT, message)
-    return dataclasses.replace(intervention, message=message)
+    valued = intervention.kind in _WITH_VALUES
+    names = intervention.kind is InterventionKind.WIDGET_CHANGE
+    message, remedy = (
+        _without_values(text, names) if valued else _PATH.sub(_TAKEN_OUT, text)
+        for text in (intervention.message, intervention.remedy)
+    )
+    return dataclasses.replace(intervention, message=message, remedy=remedy)
+
+
+def _without_values(text: str, names: bool) -> str:
+    quoted = _QUOTED.findall(text)
+    if (
+        all(_PLAIN.fullmatch(one) or (names and _NAME.fullmatch(one)) for one in quoted)
+        and text.count("`") % 2 == 0
+    ):
+        return text
+    # from the first to the last quote, as what is quoted may hold that mark itself
+    return _QUOTES.sub(_TAKEN_OUT, text)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from jupyter_clusterbridge.runtime.source import parse_cell
@@ -35,10 +37,11 @@ def find_installs(source: str) -> tuple[Install, ...]:
     >>> find_installs("%pip install -q rich==13.0 'numpy>=2'")
     (Install(tool='%pip install', packages=('rich==13.0', 'numpy>=2')),)
     """
-    if "install" not in source and " add" not in source and "sync" not in source:
+    if not any(word in source for word in ("install", " add", "sync")):
         return ()
-    found: list[Install | None] = []
-    for magic in parse_cell(source).magics:
+    parsed = parse_cell(source)
+    found: list[Install | None] = [_command(text, "") for text in _called(parsed.tree)]
+    for magic in parsed.magics:
         if magic.kind == "line":
             found.append(_command(f"{magic.name} {magic.body}", "%"))
         elif magic.kind == "shell":
@@ -48,13 +51,35 @@ def find_installs(source: str) -> tuple[Install, ...]:
     return tuple(install for install in found if install is not None)
 
 
+def _called(tree: ast.Module | None) -> Iterator[str]:
+    """Commands that are started from Python, as far as they are written out."""
+    for node in ast.walk(tree) if tree is not None else ():
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
+            continue
+        owner, name = ast.unparse(node.func.value), node.func.attr
+        if name == "run_line_magic" and len(node.args) > 1:
+            yield f"{_text(node.args[0])} {_text(node.args[1])}"
+        elif owner == "subprocess" or (owner, name) == ("os", "system") or owner == "get_ipython()":
+            yield _text(node.args[0])
+
+
+def _text(node: ast.expr) -> str:
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return shlex.join(_text(part) for part in node.elts)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(part) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    return "python" if ast.unparse(node) == "sys.executable" else "{}"
+
+
 def _command(text: str, mark: str) -> Install | None:
     try:
         words = shlex.split(text, comments=True)
     except ValueError:
         words = text.split()
     names = [re.sub(r"^.*[/\\]|\.exe$", "", word) for word in words]
-    if len(names) > 2 and names[0].startswith(("python", "{sys.executable}")) and names[1] == "-m":
+    if len(names) > 2 and names[0].startswith(("python", "{sys.executable}", "{}")) and names[1] == "-m":
         words, names = words[2:], names[2:]
     if names[:1] == ["sudo"]:
         words, names = words[1:], names[1:]

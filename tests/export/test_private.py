@@ -35,6 +35,18 @@ def test_text_that_was_taken_out_of_a_cell_is_not_quoted(told: str, kept: str) -
     assert edited(told) == kept
 
 
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        ("`lr` (FloatSlider) was moved from `0.1` to `0.4`", "`lr` (FloatSlider) was moved from `0.1` to `0.4`"),
+        ("`who` (Text) was moved from `''` to `'Ada'`; cell 3 read it", "`…`; cell 3 read it"),
+        ("write `who.value = 'Ada'` into a cell", "write `…` into a cell"),
+    ],
+)
+def test_what_was_typed_into_a_widget_is_not_quoted(told: str, kept: str) -> None:
+    assert edited(told, InterventionKind.WIDGET_CHANGE) == kept
+
+
 def test_a_path_outside_is_not_told() -> None:
     assert edited("the file `/home/me/x.csv` was", InterventionKind.OUT_OF_ORDER) == "the file `…` was"
 

@@ -20,6 +20,10 @@ from jupyter_clusterbridge.recorder.installs import find_installs
         ("!apt-get update && pip install y", "!pip install", ("y",)),
         ("%pip install git+https://t0ken@host/me/tool.git@v1#egg=tool", "%pip install", ("tool",)),
         ("%pip install -e ../mine", "%pip install", ("mine",)),
+        ("import os\nos.system('pip install -q z')", "pip install", ("z",)),
+        ("subprocess.run([sys.executable, '-m', 'pip', 'install', 'a', 'b==1'])", "pip install", ("a", "b==1")),
+        ("subprocess.check_call(f'{sys.executable} -m pip install {x} c', shell=True)", "pip install", ("c",)),
+        ("get_ipython().run_line_magic('pip', 'install z')", "pip install", ("z",)),
         ("%%bash\nset -e\npip install z", "pip install", ("z",)),
     ],
 )
@@ -29,7 +33,16 @@ def test_installs_are_found_with_their_packages_and_without_secrets(source, tool
 
 
 @pytest.mark.parametrize(
-    "source", ["x = 'pip install y'", "%pip list", "!ls install", "install = 1", "!git add x"]
+    "source",
+    [
+        "x = 'pip install y'",
+        "%pip list",
+        "!ls install",
+        "install = 1",
+        "!git add x",
+        "os.system('ls install')",
+        "pip.install(x)",
+    ],
 )
 def test_what_is_no_install_is_left_alone(source):
     assert find_installs(source) == ()

@@ -399,6 +399,18 @@ def test_a_file_that_the_notebook_itself_writes_is_no_changed_file(front: Any) -
     assert one.found("file_changed") == []
 
 
+def test_a_file_of_a_cell_that_somebody_else_edited_is_told_to_its_reader(front: Any) -> None:
+    one = front("with open('labels.txt', 'w') as out:\n    out.write('cat')", "open('labels.txt').read()")
+    one.run("a", "b", "c")
+    assert one.found("file_changed") == []
+    time.sleep(0.1)
+    (one.path.parent / "labels.txt").write_text("cat,dog")
+    time.sleep(0.1)
+    one.run("c")
+    message = "the file `labels.txt` was changed after cell 1 had written it and before cell 2 read it, by no cell"
+    assert one.one("file_changed").message == message
+
+
 def test_the_environment_and_the_folder_changed_between_cells_are_told(front: Any) -> None:
     one = front(
         """

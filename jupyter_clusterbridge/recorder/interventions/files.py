@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jupyter_clusterbridge.model.canonical import digest_file
-from jupyter_clusterbridge.model.events import FileRead, ModuleSource
+from jupyter_clusterbridge.model.events import FileRead, FileWrite, ModuleSource
 from jupyter_clusterbridge.model.state import Intervention, InterventionKind
 from jupyter_clusterbridge.recorder.interventions.past import Past
 from jupyter_clusterbridge.recorder.runs import Run
@@ -18,6 +18,7 @@ _Read = tuple[Run, FileRead]
 
 def changed_files(past: Past) -> Iterator[Intervention]:
     """Files of which two cells read different content, or that are another one on disk than a cell read."""
+    yield from _changed_by_hand(past)
     for path, reads in sorted(_reads(past).items()):
         first, last = reads[0], reads[-1]
         other = next((one for one in reads[1:] if _differs(first[1], one[1])), None)
@@ -35,6 +36,37 @@ def changed_files(past: Past) -> Iterator[Intervention]:
                 f"run {cells} and what builds on it again, or put the file back: a job reads what is there now"
             )
             yield Intervention(InterventionKind.FILE_CHANGED, past.cell_id(last[0]), message, remedy, last[0].at)
+
+
+def _changed_by_hand(past: Past) -> Iterator[Intervention]:
+    """Files that a cell wrote, and another found with other content."""
+    for number in past.counted:
+        written: dict[str, tuple[Run, str | None]] = {}
+        for run, event in past.kernels[number].noted:
+            if isinstance(event, FileWrite) and run is not None:
+                written[event.path] = (run, event.digest)
+            elif isinstance(event, FileRead) and run is not None and event.own and past.is_last(run):
+                writer, digest = written.get(event.path, (run, None))
+                if None in (digest, event.digest) or digest == event.digest or not _by_nobody(past, event):
+                    continue
+                between = f"after {past.name(writer)} had written it and before {past.name(run)} read it"
+                message = f"the file `{event.path}` was changed {between}, by no cell"
+                remedy = f"let {past.name(writer)} write what it is to hold: a job writes it anew"
+                yield Intervention(InterventionKind.FILE_CHANGED, past.cell_id(run), message, remedy, run.at)
+
+
+def _by_nobody(past: Past, read: FileRead) -> bool:
+    """Whether the content that a cell found, which must still be there, was written while no cell ran.
+
+    A command of a shell writes unseen; the time of change is all that tells of it.
+    """
+    place = place_of(past.folder, read.path)
+    try:
+        if place is None or digest_file(place) != read.digest:
+            return False
+        return not any(_during(run, place.stat().st_mtime) for run in _runs(past))
+    except OSError:
+        return False
 
 
 def place_of(folder: Path | None, path: str) -> Path | None:
