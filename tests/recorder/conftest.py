@@ -115,3 +115,19 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     for one in made:
         one.close()
     sys.modules["__main__"] = main
+
+
+@pytest.fixture
+def front(tmp_path: Path) -> Iterator[Any]:
+    """Makes a :class:`front_kit.Front` from cell sources."""
+    from front_kit import Front
+
+    made: list[Front] = []
+
+    def make(*sources: str, ids: bool = True) -> Front:
+        made.append(Front(tmp_path, *sources, ids=ids))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.live.__exit__(None, None, None)

@@ -39,7 +39,7 @@ def died_in(past: Past, kernel: Kernel) -> Run | None:
         return None
     pulse = read_pulse(kernel.journal) if kernel.journal is not None else None
     if pulse is None:
-        return None if kernel is past.kernels[-1] else last  # one that gives no signs may live or not
+        return None  # it gave no signs, or the recording was stopped: nothing is known
     silent = kernel is not past.kernels[-1] or time.time() - pulse.at > _SILENT_S
     return last if silent and _process_gone(kernel.id) else None
 
