@@ -81,6 +81,7 @@ CAUGHT: list[tuple[str, list[tuple[int, int, str]], str]] = [
     ),
     ("CB522", [(0, 2, "error")], "import pandas\npandas.read_clipboard()"),
     ("CB522", [(0, 3, "warning")], "import cv2\ndef film():\n    return cv2.VideoCapture(0)"),
+    ("CB703", [(1, 1, "info")], "x = [1, 2]\n# %%\nx = x[1:]"),
     ("CB704", [(0, 1, "info")], "%autoreload explicit"),
     ("CB705", [(0, 1, "info")], "%run -i ./setup.ipynb"),
     ("CB705", [(0, 1, "info")], "exec(code)\ncode = ''"),

@@ -108,6 +108,13 @@ QUIET: dict[str, list[str]] = {
         "import cv2\ncv2.VideoCapture(path)\npath = 'a'",
         "import pandas as pd\npd.read_csv('a')",
     ],
+    "CB703": [
+        "t = read()\n# %%\nt = t[['a', 'b']].copy()\nread = 0",
+        "t = read()\n# %%\nt = t[(t.a > 3) & ~t.b.isna()]\nread = 0",
+        "x = read()\n# %%\nx = x[:100]\nread = 0",
+        "t = read()\n# %%\nt = t.rename(columns={'A': 'a'})\nread = 0",
+        "def clean(t):\n    return t\nt = clean(1)\n# %%\nt = clean(t)",
+    ],
     "CB704": ["%load_ext autoreload", "%autoreload off"],
     "CB705": ["exec('x = 1')", "exec(code, {})\ncode = ''", "def f(code):\n    exec(code)", "!run x"],
     "CB706": ["%store x\nx = 1", "%store -z", "store = 1"],

@@ -13,6 +13,10 @@ QUIET: dict[str, list[str]] = {
         "import os\nprint('files:', os.listdir('x'))",
         "import os\nn = len(os.listdir('x'))",
     ],
+    "CB302": [
+        "by = {}\nfor d in {'a', 'b'}:\n    by[d].append(1)",
+        "by = {}\nfor d in set('ab'):\n    by[d]['x'].extend([1])",
+    ],
     "CB303": ["a = [hash(i) for i in range(3)]", "for i in range(3):\n    print(hash(i) % 2)"],
     "CB304": [
         '"""select the rows from the table, with no limit 500"""',
@@ -92,6 +96,10 @@ QUIET: dict[str, list[str]] = {
         "import os\nage = os.path.getmtime('a')",
         "!ls -lt",
         "newest = max([1], key=abs)",
+    ],
+    "CB402": [
+        "open(f'{root}/split_0/a.csv')\nroot = 'x'",
+        "root = 'data'\npath = f'{root}/test_set/test_set'",
     ],
     "CB405": [
         "!apt list --installed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jupyter_clusterbridge.lint.calls import base_name, method
+from jupyter_clusterbridge.lint.calls import base_name, method, names_in
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.model.findings import Confidence
@@ -109,7 +109,7 @@ class SetOrder(Rule):
     def visit_For(self, node: ast.AST, cell: CellContext) -> None:
         """Look at loops over a set that build something in order."""
         assert isinstance(node, ast.For)
-        if self._is_set(node.iter, cell) and _builds_in_order(node.body):
+        if self._is_set(node.iter, cell) and _builds_in_order(node.body, names_in(node.target)):
             self._found.append((node, cell, None))
 
     def end_notebook(self) -> None:
@@ -157,11 +157,13 @@ def _order_is_lost(cell: CellContext) -> bool:
     return isinstance(parent, (ast.Compare, ast.FormattedValue, ast.Expr))
 
 
-def _builds_in_order(body: list[ast.stmt]) -> bool:
+def _builds_in_order(body: list[ast.stmt], items: set[str]) -> bool:
     for statement in body:
         for node in ast.walk(statement):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if node.func.attr in ("append", "extend", "backward", "write", "writerow"):
+                # what is kept under the item's own key does not depend on the order of the items
+                keyed = not items.isdisjoint(names_in(node.func.value))
+                if node.func.attr in ("append", "extend", "backward", "write", "writerow") and not keyed:
                     return True
             elif isinstance(node, (ast.Yield, ast.YieldFrom)):
                 return True

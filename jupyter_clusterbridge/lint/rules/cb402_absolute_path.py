@@ -38,7 +38,7 @@ class AbsolutePath(Rule):
     Reports strings that begin with a home folder (`/home/...`, `/Users/...`, `~/...`, `C:\\\\...`), a
     hosted notebook's own folder (`/content/...`, `/kaggle/...`) or, where a file function or a name such as
     `data_dir` takes it, any other absolute path. System folders such as `/tmp` and `/dev/shm` are left
-    alone.
+    alone; files of one folder near the root are reported once.
 
     ## Why it matters on a cluster
 
@@ -91,7 +91,10 @@ class AbsolutePath(Rule):
             return
         if value[0] not in "/~\\" and value[1] != ":":
             return
-        if "\n" in value or isinstance(cell.parents[-1] if cell.parents else None, ast.Expr):
+        parent = cell.parents[-1] if cell.parents else None
+        if "\n" in value or isinstance(parent, ast.Expr):
+            return
+        if isinstance(parent, ast.JoinedStr) and parent.values[0] is not node:  # goes on after something else
             return
         if _PERSONAL.match(value) or (
             _ABSOLUTE.match(value) and not _EVERYWHERE.match(value) and _used_as_path(cell)
@@ -107,8 +110,10 @@ class AbsolutePath(Rule):
             self._report(magic, first, cell)
 
     def _report(self, where: ast.AST | Magic, value: str, cell: CellContext) -> None:
-        if value not in self._seen and self.report(cell, where, f"`{value[:60]}` names a place on this machine"):
-            self._seen.add(value)
+        # all files of one folder near the root are one cause
+        place = "/".join(value.replace("\\", "/").split("/")[:4])
+        if place not in self._seen and self.report(cell, where, f"`{value[:60]}` names a place on this machine"):
+            self._seen.add(place)
 
 
 def _used_as_path(cell: CellContext) -> bool:

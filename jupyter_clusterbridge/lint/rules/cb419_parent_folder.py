@@ -69,6 +69,8 @@ class ParentFolder(Rule):
             return
         parent = cell.parents[-1] if cell.parents else None
         if isinstance(parent, ast.JoinedStr):
+            if parent.values[0] is not node:
+                return
             parent = cell.parents[-2] if len(cell.parents) > 1 else None
         if not isinstance(parent, ast.Call):
             return

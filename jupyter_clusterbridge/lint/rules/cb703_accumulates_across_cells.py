@@ -7,13 +7,24 @@ import ast
 from jupyter_clusterbridge.lint.calls import argument, base_name, is_constant, method, names_in
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.scope import words
 from jupyter_clusterbridge.model.findings import Confidence, Severity
 
-_GROWING = {"append", "extend", "insert", "appendleft", "add_module", "setdefault"}
+_GROWING = {"append", "extend", "insert", "appendleft", "add_module"}
 _SHRINKING = {"pop", "popleft", "remove"}
-_CONVERSIONS = {"numpy.array", "numpy.asarray", "torch.as_tensor", "pandas.to_datetime", "pandas.to_numeric"}
-_SETTLING = {"dropna", "drop_duplicates", "fillna", "ffill", "bfill", "sort_values", "sort_index", "clip"}
+_CONVERSIONS = frozenset(
+    {"numpy.array", "numpy.asarray", "torch.as_tensor", "pandas.to_datetime", "pandas.to_numeric",
+     "pandas.DataFrame", "pandas.Series", "pathlib.Path"}
+)  # fmt: skip
+_SETTLING = words("dropna drop_duplicates fillna ffill bfill sort_values sort_index clip rename")
 """Methods that find nothing left to do in place the second time."""
+
+_SAME = words("sorted set list tuple dict str int float Path")
+_SAME_METHODS = words("""
+    to cuda cpu eval float double half copy sort_index astype strip lower upper resolve dropna drop_duplicates
+    fillna sort_values head clip abs rename assign
+""")
+"""Methods whose result is the same when they run on it again."""
 
 
 class Accumulates(Rule):
@@ -87,7 +98,9 @@ class Accumulates(Rule):
         name = method(node)
         if name is None or not isinstance(node.func, ast.Attribute) or not isinstance(node.func.value, ast.Name):
             return
-        changes = name in _GROWING or (name in _SHRINKING and bool(cell.parents))
+        # `table.append(rows)` with a result that is used makes a new table, as pandas did
+        alone = bool(cell.parents) and isinstance(cell.parents[-1], ast.Expr)
+        changes = (name in _GROWING and alone) or (name in _SHRINKING and bool(cell.parents))
         in_place = name not in _SETTLING and is_constant(argument(node, "inplace"), True, cell)
         if changes or in_place:
             self._consider(node.func.value.id, node, cell)
@@ -98,52 +111,51 @@ class Accumulates(Rule):
         owner = self.notebook.defined.get(name)
         if owner is None or name in self.notebook.aliases:
             return
-        message = f"a second run of this cell changes `{name}` of cell {owner} again"
+        message = f"a second run of this cell finds `{name}` of cell {owner} changed by the first"
         if self.report(cell, node, message):
             self._reported.add(name)
 
 
 def _idempotent(value: ast.expr, name: str, cell: CellContext) -> bool:
-    """Whether ``name = f(name)`` plainly gives the same again: sorted, a set, ``.to(device)``, ``.eval()``."""
+    """Whether ``name = f(name)`` gives the same again, or may do so for all that the source shows."""
     if isinstance(value, ast.ListComp):
         return _only_picks(value, name)
+    if isinstance(value, ast.Call) and method(value) in ("copy", "to_frame") and not value.args:
+        assert isinstance(value.func, ast.Attribute)
+        value = value.func.value
     if isinstance(value, ast.Subscript):
-        # the same columns, or the rows that a condition lets through, are the same a second time
-        chosen = value.slice
-        columns = isinstance(chosen, ast.List) and all(isinstance(item, ast.Constant) for item in chosen.elts)
-        return base_name(value.value) == name and (columns or _is_condition(chosen))
+        return base_name(value.value) == name and _chooses_again(value.slice)
     if not isinstance(value, ast.Call):
-        return False
+        return isinstance(value, ast.Name)
     function = value.func
-    if cell.resolve(function) in _CONVERSIONS:
+    # what a function of the notebook does to its argument is not looked into
+    if isinstance(function, ast.Name) and (function.id in _SAME or function.id in cell.notebook.functions):
         return True
-    if isinstance(function, ast.Name):
-        return function.id in ("sorted", "set", "list", "tuple", "dict", "str", "int", "float", "Path")
+    if cell.resolve(function) in _CONVERSIONS or _merges_on_all(value, cell):
+        return True
     if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == name:
-        return function.attr in (
-            "to",
-            "cuda",
-            "cpu",
-            "eval",
-            "float",
-            "double",
-            "half",
-            "copy",
-            "sort_index",
-            "astype",
-            "strip",
-            "lower",
-            "upper",
-            "resolve",
-            "dropna",
-            "drop_duplicates",
-            "fillna",
-            "sort_values",
-            "head",
-            "clip",
-            "abs",
-        )
+        return function.attr in _SAME_METHODS
     return False
+
+
+def _merges_on_all(call: ast.Call, cell: CellContext) -> bool:
+    """Whether tables are joined on all columns that they share, which a second time are all those of the first."""
+    joins = cell.resolve(call.func) == "pandas.merge" or method(call) == "merge"
+    keys = ("on", "left_on", "right_on", "left_index", "right_index", "suffixes")
+    return joins and all(argument(call, key) is None for key in keys)
+
+
+def _chooses_again(chosen: ast.expr) -> bool:
+    """Whether an index takes the same columns or rows a second time: names, a condition, the first ``n``."""
+    if isinstance(chosen, ast.Tuple):
+        return all(_chooses_again(part) for part in chosen.elts)
+    if isinstance(chosen, ast.Slice):
+        return chosen.lower is None and not (isinstance(chosen.upper, ast.UnaryOp))
+    if isinstance(chosen, ast.BinOp) and isinstance(chosen.op, ast.Add):
+        return _chooses_again(chosen.left) and _chooses_again(chosen.right)
+    if isinstance(chosen, ast.List):
+        return all(isinstance(item, ast.Constant) and isinstance(item.value, str) for item in chosen.elts)
+    return isinstance(chosen, ast.ListComp) or _is_condition(chosen)
 
 
 def _is_condition(node: ast.expr) -> bool:
