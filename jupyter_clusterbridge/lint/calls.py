@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.trees import descend
 
 MISSING = object()
 """Stands for a value that no constant in the source gives."""
@@ -46,7 +47,7 @@ def is_constant(node: ast.expr | None, value: object, cell: CellContext) -> bool
 
 def calls_in(node: ast.AST, cell: CellContext) -> Iterator[str]:
     """Qualified names of all calls within an expression."""
-    for inner in ast.walk(node):
+    for inner in descend(node):
         if isinstance(inner, ast.Call):
             name = cell.resolve(inner.func)
             if name is not None:
@@ -60,7 +61,7 @@ def method(call: ast.Call) -> str | None:
 
 def names_in(node: ast.AST) -> set[str]:
     """Names that an expression reads."""
-    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    return {inner.id for inner in descend(node) if isinstance(inner, ast.Name)}
 
 
 def base_name(node: ast.AST) -> str | None:

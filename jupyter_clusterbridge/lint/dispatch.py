@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping
 
 from jupyter_clusterbridge.lint.context import CellContext
 from jupyter_clusterbridge.lint.rule import Rule
@@ -12,6 +13,7 @@ from jupyter_clusterbridge.lint.rule import Rule
 CallHandler = Callable[[ast.Call, CellContext], None]
 
 _ALL_BELOW = ".*"
+_WORD = re.compile(r"\w+")
 
 
 def check_declaration(rule: type[Rule]) -> None:
@@ -28,61 +30,68 @@ def check_declaration(rule: type[Rule]) -> None:
             raise RuntimeError(f"{rule.code} names calls by {name}; a star may only stand for all below a name")
 
 
-def with_place(rules: Iterable[type[Rule]], source: str) -> list[type[Rule]]:
-    """The rules one of whose words occurs in the source, and those without words."""
-    known: dict[str, bool] = {}
-    found: list[type[Rule]] = []
-    for rule in rules:
-        if not rule.words or any(_occurs(word, source, known) for word in rule.words):
-            found.append(rule)
-    return found
+class Plan:
+    """What a choice of rules asks for, made ready to be looked up; a rule is its place in that choice."""
 
+    def __init__(self, rules: tuple[type[Rule], ...]) -> None:
+        self.rules = rules
+        self.visits = [_visits(rule) for rule in rules]
+        """For each rule the types of nodes that it visits, with the name of its method for each."""
+        self.places = functools.lru_cache(maxsize=4096)(self._places)
+        self._always = frozenset(place for place, rule in enumerate(rules) if not rule.words)
+        self._words = _by_name((word, place) for place, rule in enumerate(rules) for word in rule.words)
+        # a word that many rules ask for goes first, since it may spare the look for others
+        self._order = sorted(self._words, key=lambda word: (-len(self._words[word]), word))
+        self._calls = _by_name((name, place) for place, rule in enumerate(rules) for name in rule.calls)
+        self._methods = _by_name((name, place) for place, rule in enumerate(rules) for name in rule.methods)
 
-def _occurs(word: str, source: str, known: dict[str, bool]) -> bool:
-    occurs = known.get(word)
-    if occurs is None:
-        occurs = known[word] = word in source
-    return occurs
+    def with_place(self, source: str) -> list[int]:
+        """The rules one of whose words occurs in the source, and those without words."""
+        found = set(self._always)
+        # each word of the source once: a text of a third of the length to search in
+        vocabulary = "\n".join(dict.fromkeys(_WORD.findall(source)))
+        for word in self._order:
+            places = self._words[word]
+            if not places <= found and word in (vocabulary if word.isidentifier() else source):
+                found |= places
+        return sorted(found)
 
-
-class _Table:
-    """The declared calls of a choice of rules; a rule is its place in that choice."""
-
-    def __init__(self, rules: Sequence[type[Rule]]) -> None:
-        self.exact: dict[str, list[int]] = {}
-        self.below: dict[str, list[int]] = {}
-        self.last: dict[str, list[int]] = {}
-        for place, rule in enumerate(rules):
-            for name in sorted(rule.calls):
-                table = self.below if name.endswith(_ALL_BELOW) else self.exact
-                table.setdefault(name.removesuffix(_ALL_BELOW), []).append(place)
-            for name in sorted(rule.methods):
-                self.last.setdefault(name, []).append(place)
-
-    def places(self, callee: str | None, last: str | None) -> list[int]:
-        """The rules that a call goes to, in the order of the choice."""
-        found = set(self.last.get(last, ())) if last is not None else set()
+    def _places(self, callee: str | None, last: str | None) -> tuple[int, ...]:
+        """The rules that a call goes to."""
+        found = set(self._methods.get(last, ())) if last is not None else set()
         if callee is not None:
-            found.update(self.exact.get(callee, ()))
+            found |= self._calls.get(callee, frozenset())
             head, dot, _ = callee.rpartition(".")
             while dot:
-                found.update(self.below.get(head, ()))
+                found |= self._calls.get(head + _ALL_BELOW, frozenset())
                 head, dot, _ = head.rpartition(".")
-        return sorted(found)
+        return tuple(sorted(found))
+
+
+def _by_name(pairs: Iterable[tuple[str, int]]) -> dict[str, frozenset[int]]:
+    found: dict[str, set[int]] = {}
+    for name, place in pairs:
+        found.setdefault(name, set()).add(place)
+    return {name: frozenset(places) for name, places in found.items()}
+
+
+def _visits(rule: type[Rule]) -> tuple[tuple[type[ast.AST], str], ...]:
+    names = [name for name in dir(rule) if name.startswith("visit_") and hasattr(ast, name[6:])]
+    return tuple((getattr(ast, name[6:]), name) for name in names)
 
 
 @functools.lru_cache(maxsize=64)
-def _table(rules: tuple[type[Rule], ...]) -> _Table:
-    return _Table(rules)
+def plan_for(rules: tuple[type[Rule], ...]) -> Plan:
+    """The plan of a choice of rules, made once."""
+    return Plan(rules)
 
 
 class CallDispatch:
-    """Hands the calls of one notebook to the rules that declare them."""
+    """Hands the calls of one notebook to those of its rules that declare them."""
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
-        takers = [rule for rule in rules if rule.calls or rule.methods]
-        self._handlers = [rule.visit_call for rule in takers]
-        self._table = _table(tuple(type(rule) for rule in takers))
+    def __init__(self, plan: Plan, rules: Mapping[int, Rule]) -> None:
+        self._places = plan.places
+        self._handlers = {place: rule.visit_call for place, rule in rules.items() if rule.calls or rule.methods}
         self._known: dict[tuple[str | None, str | None], tuple[CallHandler, ...]] = {}
 
     def __bool__(self) -> bool:
@@ -96,6 +105,7 @@ class CallDispatch:
         key = (cell.callee, last)
         handlers = self._known.get(key)
         if handlers is None:
-            handlers = self._known[key] = tuple(self._handlers[place] for place in self._table.places(*key))
+            known = self._handlers
+            handlers = self._known[key] = tuple(known[place] for place in self._places(*key) if place in known)
         for handler in handlers:
             handler(node, cell)

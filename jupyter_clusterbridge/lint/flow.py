@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from jupyter_clusterbridge.lint.trees import children
+
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ELSEWHERE = ("worker_init_fn",)
 """Arguments whose value is called in another process."""
@@ -48,7 +50,7 @@ def _used(root: ast.AST, uses: dict[str, set[str]]) -> set[str]:
         elif is_dead(node):
             todo += getattr(node, "orelse", [])
         else:
-            todo += [child for child in ast.iter_child_nodes(node) if not _called_elsewhere(child)]
+            todo += [child for child in children(node) if not _called_elsewhere(child)]
     return names
 
 

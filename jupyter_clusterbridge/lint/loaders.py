@@ -6,6 +6,7 @@ import ast
 
 from jupyter_clusterbridge.lint.calls import argument, constant, has_star
 from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.trees import descend
 
 DATA_LOADER = "torch.utils.data.DataLoader"
 
@@ -39,7 +40,7 @@ def reads_of_self(node: ast.AST) -> set[str]:
     """Names of attributes that a method reads from ``self``."""
     return {
         inner.attr
-        for inner in ast.walk(node)
+        for inner in descend(node)
         if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id == "self"
     }
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from jupyter_clusterbridge.lint.bindings import Handler
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
-from jupyter_clusterbridge.lint.dispatch import CallDispatch, with_place
+from jupyter_clusterbridge.lint.dispatch import CallDispatch, Plan, plan_for
 from jupyter_clusterbridge.lint.magics import note_magic
 from jupyter_clusterbridge.lint.registry import all_rules
 from jupyter_clusterbridge.lint.rule import Rule, page_of
@@ -17,29 +17,18 @@ from jupyter_clusterbridge.model.errors import ClusterBridgeError
 from jupyter_clusterbridge.model.findings import Finding
 from jupyter_clusterbridge.model.notebook import Notebook
 
-_visits: dict[type[Rule], tuple[tuple[type[ast.AST], str], ...]] = {}
-
-
-def _visited(rule: type[Rule]) -> tuple[tuple[type[ast.AST], str], ...]:
-    """Node types that a rule visits, with the name of the method for each."""
-    if rule in _visits:
-        return _visits[rule]
-    names = [name for name in dir(rule) if name.startswith("visit_") and hasattr(ast, name[6:])]
-    _visits[rule] = tuple((getattr(ast, name[6:]), name) for name in names)
-    return _visits[rule]
-
 
 def _overrides(rule: Rule, method: str) -> bool:
     return getattr(type(rule), method) is not getattr(Rule, method)
 
 
-def _handlers(rules: Sequence[Rule]) -> dict[type[ast.AST], list[Handler]]:
+def _handlers(plan: Plan, rules: Mapping[int, Rule]) -> dict[type[ast.AST], list[Handler]]:
     """What the walk calls for each type of node."""
     handlers: dict[type[ast.AST], list[Handler]] = {}
-    for rule in rules:
-        for kind, method in _visited(type(rule)):
+    for place, rule in rules.items():
+        for kind, method in plan.visits[place]:
             handlers.setdefault(kind, []).append(getattr(rule, method))
-    calls = CallDispatch(rules)
+    calls = CallDispatch(plan, rules)
     if calls:
         handlers.setdefault(ast.Call, []).append(calls.visit)
     return handlers
@@ -52,8 +41,11 @@ def lint_notebook(notebook: Notebook, chosen: Sequence[type[Rule]] | None = None
         The findings in the order of the cells, the lines and the codes.
     """
     context = NotebookContext.of(notebook)
-    rules = [rule(context) for rule in with_place(all_rules() if chosen is None else chosen, context.source)]
-    alive, dead = _handlers(rules), _handlers([rule for rule in rules if rule.in_dead_code])
+    plan = plan_for(all_rules() if chosen is None else tuple(chosen))
+    by_place = {place: plan.rules[place](context) for place in plan.with_place(context.source)}
+    rules = list(by_place.values())
+    alive = _handlers(plan, by_place)
+    dead = _handlers(plan, {place: rule for place, rule in by_place.items() if rule.in_dead_code})
     begin = [rule.begin_cell for rule in rules if _overrides(rule, "begin_cell")]
     magic_handlers = [rule.visit_magic for rule in rules if _overrides(rule, "visit_magic")]
     end = [rule.end_cell for rule in rules if _overrides(rule, "end_cell")]

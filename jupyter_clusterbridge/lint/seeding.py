@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
+from jupyter_clusterbridge.lint.flow import is_dead
 from jupyter_clusterbridge.lint.randomness import streams_of_seed
+from jupyter_clusterbridge.lint.trees import children
 
 Place = tuple[int, int]
 """Index of a cell, and a line in it."""
@@ -68,15 +70,25 @@ def _helpers(trees: list[ast.Module], notebook: NotebookContext) -> dict[str, tu
     """The streams that each function or class of the notebook seeds when it is used, also through others."""
     own: dict[str, set[str]] = {}
     names: dict[str, set[str]] = {}
-    for tree in trees:
-        for node in ast.walk(tree):
-            if isinstance(node, _LATER):
-                streams, named = own.setdefault(node.name, set()), names.setdefault(node.name, set())
-                for inner in (inner for part in node.body for inner in ast.walk(part)):
-                    if isinstance(inner, ast.Call):
-                        streams.update(streams_of_seed(_dotted(inner.func, notebook), inner))
-                    elif isinstance(inner, ast.Name):
-                        named.add(inner.id)
+    # a node counts for every definition around it
+    todo: list[tuple[ast.AST, tuple[str, ...]]] = [(tree, ()) for tree in trees]
+    while todo:
+        node, within = todo.pop()
+        if isinstance(node, ast.Name):
+            for name in within:
+                names[name].add(node.id)
+        elif isinstance(node, ast.Call) and within:
+            streams = streams_of_seed(_dotted(node.func, notebook), node)
+            for name in within:
+                own[name].update(streams)
+        if isinstance(node, _LATER):
+            own.setdefault(node.name, set())
+            names.setdefault(node.name, set())
+            todo += [(part, (*within, node.name)) for part in node.body]
+        elif is_dead(node):
+            todo += [(part, within) for part in getattr(node, "orelse", ())]
+        else:
+            todo += [(part, within) for part in children(node)]
     changed = True
     while changed:
         changed = False
@@ -96,8 +108,10 @@ def _run_at_top_level(tree: ast.Module) -> Iterator[ast.expr]:
             yield node
         if isinstance(node, _LATER):
             todo += node.decorator_list
+        elif is_dead(node):
+            todo += getattr(node, "orelse", ())
         elif not isinstance(node, ast.Lambda) and getattr(node, "arg", None) != "worker_init_fn":
-            todo += ast.iter_child_nodes(node)
+            todo += children(node)
 
 
 def _dotted(node: ast.AST, notebook: NotebookContext) -> str:

@@ -9,6 +9,7 @@ from jupyter_clusterbridge.lint.calls import argument, constant, is_constant, me
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext, installed_torch
 from jupyter_clusterbridge.lint.scope import words
 from jupyter_clusterbridge.lint.torch_ops import NondeterministicOp
+from jupyter_clusterbridge.lint.trees import descend
 
 CALLS = frozenset(torch_ops.FUNCTIONS)
 METHODS = frozenset(torch_ops.METHODS) | {"median", "cumsum"}
@@ -57,7 +58,7 @@ def _without_gradient(node: ast.Call, cell: CellContext) -> bool:
     """Whether what the call returns is never differentiated."""
     if under_no_grad(cell):
         return True
-    return any(isinstance(inner, ast.Attribute) and inner.attr in ("detach", "numpy") for inner in ast.walk(node))
+    return any(isinstance(inner, ast.Attribute) and inner.attr in ("detach", "numpy") for inner in descend(node))
 
 
 def under_no_grad(cell: CellContext) -> bool:

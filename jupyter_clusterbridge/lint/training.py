@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from jupyter_clusterbridge.lint.scope import words
+from jupyter_clusterbridge.lint.trees import children
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
@@ -28,7 +29,7 @@ def called_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
                 yield node.func.attr
             elif isinstance(node.func, ast.Name):
                 yield node.func.id
-        todo += ast.iter_child_nodes(node)
+        todo += children(node)
 
 
 def trains(nodes: Iterable[ast.AST]) -> bool:

@@ -10,6 +10,7 @@ from jupyter_clusterbridge.lint.loaders import DATA_LOADER, has_workers
 from jupyter_clusterbridge.lint.randomness import stream_drawn
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.seeding import first_seeds
+from jupyter_clusterbridge.lint.trees import descend
 from jupyter_clusterbridge.model.findings import Confidence, Severity
 
 _SAMPLE_CODE = ("getitem", "__iter__", "__call__", "transform", "augment", "collate")
@@ -120,7 +121,7 @@ class LoaderWorkersRng(Rule):
     def _draws(self, value: ast.expr, cell: CellContext) -> bool:
         return bool(names_in(value) & self._random) or any(
             _is_random_transform(cell.resolve(inner.func))
-            for inner in ast.walk(value)
+            for inner in descend(value)
             if isinstance(inner, ast.Call)
         )
 

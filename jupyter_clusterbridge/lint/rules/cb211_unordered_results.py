@@ -7,6 +7,7 @@ import ast
 from jupyter_clusterbridge.lint.calls import constant
 from jupyter_clusterbridge.lint.context import CellContext
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.trees import descend
 from jupyter_clusterbridge.model.findings import Confidence
 
 _AS_COMPLETED = {"concurrent.futures.as_completed", "asyncio.as_completed", "dask.distributed.as_completed"}
@@ -89,7 +90,7 @@ def _in_loop(cell: CellContext) -> bool:
 
 def _unordered(node: ast.expr, cell: CellContext) -> bool:
     """Whether an expression iterates over results as they come, also through ``tqdm`` and ``enumerate``."""
-    for inner in ast.walk(node):
+    for inner in descend(node):
         if isinstance(inner, ast.Call):
             if cell.resolve(inner.func) in _AS_COMPLETED:
                 return True

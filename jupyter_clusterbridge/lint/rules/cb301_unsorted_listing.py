@@ -8,6 +8,7 @@ from jupyter_clusterbridge.lint.calls import method
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.fixes import wrap
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.trees import descend
 from jupyter_clusterbridge.model.findings import Confidence
 
 _FUNCTIONS = {"os.listdir", "os.scandir", "os.walk", "glob.glob", "glob.iglob"}
@@ -203,5 +204,5 @@ def _sorts_in_place(cell: CellContext) -> bool:
     loop = next(cell.within(ast.For, ast.AsyncFor), None)
     if loop is None:
         return False
-    calls = [inner for inner in ast.walk(loop) if isinstance(inner, ast.Call)]
+    calls = [inner for inner in descend(loop) if isinstance(inner, ast.Call)]
     return any(method(call) == "sort" or cell.resolve(call.func) == "builtins.sorted" for call in calls)

@@ -7,6 +7,7 @@ import ast
 from jupyter_clusterbridge.lint.calls import base_name, method, names_in
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.trees import descend
 from jupyter_clusterbridge.model.findings import Confidence
 
 _SETS = {"builtins.set", "builtins.frozenset"}
@@ -159,7 +160,7 @@ def _order_is_lost(cell: CellContext) -> bool:
 
 def _builds_in_order(body: list[ast.stmt], items: set[str]) -> bool:
     for statement in body:
-        for node in ast.walk(statement):
+        for node in descend(statement):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 # what is kept under the item's own key does not depend on the order of the items
                 keyed = not items.isdisjoint(names_in(node.func.value))

@@ -7,6 +7,7 @@ import ast
 from jupyter_clusterbridge.lint.calls import base_name, method
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.trees import descend
 from jupyter_clusterbridge.model.findings import Confidence
 
 _FUNCTIONS = {"concurrent.futures.as_completed", "asyncio.as_completed", "dask.distributed.as_completed",
@@ -73,7 +74,7 @@ class CompletionOrder(Rule):
         """Look at unordered iterators, and note what is sorted."""
         name = method(node)
         if cell.callee == "builtins.sorted":
-            self._sorted.update(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
+            self._sorted.update(inner.id for inner in descend(node) if isinstance(inner, ast.Name))
         elif name in ("sort", "sort_values", "sort_index"):
             self._sorted.add(base_name(node.func) or "")
         elif name == "imap_unordered" or cell.callee in _FUNCTIONS:
@@ -118,7 +119,7 @@ def _bound(cell: CellContext) -> str | None:
 
 def _appends(loop: ast.For | ast.AsyncFor) -> tuple[bool, str | None]:
     for statement in loop.body:
-        for node in ast.walk(statement):
+        for node in descend(statement):
             if isinstance(node, ast.Call) and method(node) in ("append", "extend"):
                 value = node.args[0] if node.args else None
                 # what keeps its index or key beside it can be put in order by whoever uses it

@@ -9,6 +9,7 @@ from jupyter_clusterbridge.lint.calls import argument, method
 from jupyter_clusterbridge.lint.context import CellContext
 from jupyter_clusterbridge.lint.magics import shell_lines
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.trees import descend
 from jupyter_clusterbridge.runtime.source import Magic
 
 _TIMES = {"os.path.getmtime", "os.path.getctime", "os.path.getatime"}
@@ -74,4 +75,4 @@ class NewestFile(Rule):
 
 
 def _asks_time(key: ast.Lambda) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.attr in _FIELDS for node in ast.walk(key.body))
+    return any(isinstance(node, ast.Attribute) and node.attr in _FIELDS for node in descend(key.body))

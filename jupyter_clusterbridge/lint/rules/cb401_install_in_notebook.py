@@ -8,6 +8,7 @@ import re
 from jupyter_clusterbridge.lint.context import CellContext
 from jupyter_clusterbridge.lint.magics import shell_lines
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.trees import descend
 from jupyter_clusterbridge.model.findings import Severity
 from jupyter_clusterbridge.runtime.source import Magic
 
@@ -102,7 +103,7 @@ class InstallInNotebook(Rule):
         if (cell.callee or "").startswith("pip.") and "main" in (cell.callee or ""):
             self._report(node, ast.unparse(node), cell)
             return
-        words = [inner for argument in node.args[:1] for inner in ast.walk(argument)]
+        words = [inner for argument in node.args[:1] for inner in descend(argument)]
         command = " ".join(
             word.value for word in words if isinstance(word, ast.Constant) and isinstance(word.value, str)
         )

@@ -8,6 +8,7 @@ import re
 from jupyter_clusterbridge.lint.context import CellContext
 from jupyter_clusterbridge.lint.magics import shell_lines
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.trees import descend
 from jupyter_clusterbridge.model.findings import Severity
 from jupyter_clusterbridge.runtime.source import Magic
 
@@ -72,7 +73,7 @@ class SystemPackage(Rule):
     def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look at commands that Python starts."""
         texts = [
-            inner.value for value in node.args[:1] for inner in ast.walk(value) if isinstance(inner, ast.Constant)
+            inner.value for value in node.args[:1] for inner in descend(value) if isinstance(inner, ast.Constant)
         ]
         command = " ".join(text for text in texts if isinstance(text, str))
         if _INSTALL.search(command):

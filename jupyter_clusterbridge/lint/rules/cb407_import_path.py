@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from jupyter_clusterbridge.lint.calls import constant
 from jupyter_clusterbridge.lint.context import CellContext
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.trees import descend
 from jupyter_clusterbridge.model.findings import Severity
 
 _GROWS = frozenset({"sys.path.append", "sys.path.insert", "sys.path.extend", "site.addsitedir"})
@@ -58,21 +59,21 @@ class ImportPath(Rule):
     def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look at methods of ``sys.path``."""
         added = node.args[-1] if node.args else None
-        texts = [inner.value for inner in ast.walk(added) if isinstance(inner, ast.Constant)] if added else []
+        texts = [inner.value for inner in descend(added) if isinstance(inner, ast.Constant)] if added else []
         self._report(node, texts, constant(added, cell), (cell.callee or "").removeprefix("site."), cell)
 
     def visit_Assign(self, node: ast.AST, cell: CellContext) -> None:
         """Look at ``sys.path = ...``."""
         assert isinstance(node, ast.Assign)
         if isinstance(node.targets[0], ast.Attribute) and cell.resolve(node.targets[0]) == "sys.path":
-            texts = [inner.value for inner in ast.walk(node.value) if isinstance(inner, ast.Constant)]
+            texts = [inner.value for inner in descend(node.value) if isinstance(inner, ast.Constant)]
             self._report(node, texts, None, "sys.path = ...", cell)
 
     def visit_AugAssign(self, node: ast.AST, cell: CellContext) -> None:
         """Look at ``sys.path += ...``."""
         assert isinstance(node, ast.AugAssign)
         if isinstance(node.target, ast.Attribute) and cell.resolve(node.target) == "sys.path":
-            texts = [inner.value for inner in ast.walk(node.value) if isinstance(inner, ast.Constant)]
+            texts = [inner.value for inner in descend(node.value) if isinstance(inner, ast.Constant)]
             self._report(node, texts, None, "sys.path += ...", cell)
 
     def _report(

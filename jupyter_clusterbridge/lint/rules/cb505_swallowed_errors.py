@@ -6,6 +6,7 @@ import ast
 
 from jupyter_clusterbridge.lint.context import CellContext
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.trees import descend
 
 _BROAD = {"builtins.Exception", "builtins.BaseException"}
 _TRAINING = {
@@ -89,7 +90,7 @@ class SwallowedErrors(Rule):
 
 def _trains(body: list[ast.stmt]) -> bool:
     for statement in body:
-        for node in ast.walk(statement):
+        for node in descend(statement):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _TRAINING:
                 return True
     return False
@@ -97,5 +98,5 @@ def _trains(body: list[ast.stmt]) -> bool:
 
 def _lets_through(handler: ast.ExceptHandler) -> bool:
     return any(
-        isinstance(node, (ast.Raise, ast.Break, ast.Return)) for inner in handler.body for node in ast.walk(inner)
+        isinstance(node, (ast.Raise, ast.Break, ast.Return)) for inner in handler.body for node in descend(inner)
     )

@@ -7,6 +7,7 @@ import ast
 from jupyter_clusterbridge.lint.context import CellContext
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.training import saves, trains
+from jupyter_clusterbridge.lint.trees import children
 
 
 class EndlessTraining(Rule):
@@ -83,5 +84,5 @@ def _leaves(body: list[ast.stmt]) -> bool:
         if isinstance(node, (ast.Break, ast.Return, ast.Raise)):
             return True
         if not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
-            todo += ast.iter_child_nodes(node)
+            todo += children(node)
     return False

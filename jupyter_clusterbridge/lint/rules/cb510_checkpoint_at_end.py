@@ -8,6 +8,7 @@ from jupyter_clusterbridge.lint.calls import constant
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.training import LOOPS, saves, trains
+from jupyter_clusterbridge.lint.trees import descend
 from jupyter_clusterbridge.model.findings import Confidence, Severity
 
 _MANY = 20
@@ -81,7 +82,7 @@ class CheckpointAtEnd(Rule):
         self._loop = None
         if turns < _MANY or saves(node.body):
             return
-        if any(isinstance(inner, LOOPS) and trains(inner.body) for part in node.body for inner in ast.walk(part)):
+        if any(isinstance(inner, LOOPS) and trains(inner.body) for part in node.body for inner in descend(part)):
             self._loop = (node, turns, cell)
 
     def visit_call(self, node: ast.Call, cell: CellContext) -> None:

@@ -6,6 +6,7 @@ import ast
 
 from jupyter_clusterbridge.lint.context import CellContext
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.trees import descend
 
 _BROAD = {"builtins.Exception", "builtins.BaseException", "builtins.OSError", "builtins.ConnectionError",
           "builtins.TimeoutError", "requests.exceptions.RequestException", "requests.RequestException",
@@ -95,7 +96,7 @@ def _is_broad(handler: ast.ExceptHandler, cell: CellContext) -> bool:
 def _leaves(handler: ast.ExceptHandler) -> bool:
     """Whether a handler leaves, counts, or asks a question that may lead to leaving."""
     kinds = (ast.Raise, ast.Break, ast.Return, ast.AugAssign, ast.If, ast.Assign)
-    return any(isinstance(inner, kinds) for part in handler.body for inner in ast.walk(part))
+    return any(isinstance(inner, kinds) for part in handler.body for inner in descend(part))
 
 
 def _waits_for_a_file(node: ast.While, cell: CellContext) -> bool:

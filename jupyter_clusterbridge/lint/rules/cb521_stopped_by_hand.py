@@ -7,6 +7,7 @@ import ast
 from jupyter_clusterbridge.lint.context import CellContext
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.training import LOOPS, STEPS, called_names
+from jupyter_clusterbridge.lint.trees import descend
 from jupyter_clusterbridge.model.findings import Severity
 
 _TRAINS = STEPS | {"fit", "train", "train_epoch", "train_one_epoch", "learn", "fine_tune"}
@@ -67,6 +68,6 @@ class StoppedByHand(Rule):
             return
         for handler in node.handlers:
             caught = handler.type is not None and cell.resolve(handler.type) == "builtins.KeyboardInterrupt"
-            again = any(isinstance(inner, ast.Raise) for part in handler.body for inner in ast.walk(part))
+            again = any(isinstance(inner, ast.Raise) for part in handler.body for inner in descend(part))
             if caught and not again:
                 self.report(cell, handler, "the training ends when a person stops it")

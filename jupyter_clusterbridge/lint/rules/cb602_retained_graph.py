@@ -7,6 +7,7 @@ import ast
 from jupyter_clusterbridge.lint.calls import method
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.trees import descend
 
 _NO_GRAPH = {"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"}
 
@@ -72,7 +73,7 @@ class RetainedGraph(Rule):
         assert isinstance(node, ast.Call)
         name = method(node)
         if name == "backward" and isinstance(node.func, ast.Attribute):
-            for inner in ast.walk(node.func.value):
+            for inner in descend(node.func.value):
                 if isinstance(inner, ast.Name):
                     self._differentiated.add((cell.function, inner.id))
             for argument in node.args:

@@ -8,6 +8,7 @@ import re
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.torch_calls import under_no_grad
+from jupyter_clusterbridge.lint.trees import descend
 from jupyter_clusterbridge.model.findings import Confidence
 
 _MODEL = re.compile(r"(self\.)?(model|net|network|encoder|decoder|generator|classifier|\w*_(net|encoder|decoder))")
@@ -102,7 +103,7 @@ def _outputs(loop: ast.For) -> set[str]:
     found: set[str] = set()
     others: set[str] = set()
     trains = False
-    for node in ast.walk(loop):
+    for node in descend(loop):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
             trains = True
         elif isinstance(node, ast.Assign):

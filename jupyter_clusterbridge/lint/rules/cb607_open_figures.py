@@ -6,6 +6,7 @@ import ast
 
 from jupyter_clusterbridge.lint.context import CellContext
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.trees import descend
 
 _MAKE = frozenset({"matplotlib.pyplot.figure", "matplotlib.pyplot.subplots"})
 _ENDS = {"close", "show", "clf", "cla", "clear", "display", "figimage"}
@@ -64,7 +65,7 @@ class OpenFigures(Rule):
             return
         called = {
             inner.func.attr if isinstance(inner.func, ast.Attribute) else getattr(inner.func, "id", "")
-            for inner in ast.walk(loop)
+            for inner in descend(loop)
             if isinstance(inner, ast.Call)
         }
         reused = any(keyword.arg == "num" for keyword in node.keywords) or (

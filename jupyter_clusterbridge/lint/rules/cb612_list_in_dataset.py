@@ -7,6 +7,7 @@ import ast
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.loaders import DATA_LOADER, has_workers, is_dataset, method_of, own_attribute
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.trees import descend
 from jupyter_clusterbridge.model.findings import Confidence, Severity
 
 _LISTS = {"builtins.list", "builtins.sorted", "glob.glob", "json.load", "os.listdir", "pickle.load"}
@@ -97,7 +98,7 @@ class ListInDataset(Rule):
         init = method_of(node, "__init__")
         if init is None or method_of(node, "__getitem__") is None or not is_dataset(node, cell):
             return
-        for statement in ast.walk(init):
+        for statement in descend(init):
             kept = own_attribute(statement.targets[0]) if isinstance(statement, ast.Assign) else None
             if kept is not None and isinstance(statement, ast.Assign) and _is_list(statement.value, cell):
                 self._found.append((statement, f"{node.name}.{kept}", cell))

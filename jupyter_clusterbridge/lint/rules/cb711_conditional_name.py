@@ -6,6 +6,7 @@ import ast
 
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.trees import children
 from jupyter_clusterbridge.model.findings import Confidence, Severity
 
 _DECIDES = (ast.If, ast.IfExp, ast.BoolOp, ast.Try, ast.While, ast.Delete)
@@ -142,5 +143,5 @@ def _bound(body: list[ast.stmt]) -> set[str]:
         else:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 found.add(node.id)
-            todo += ast.iter_child_nodes(node)
+            todo += children(node)
     return found
