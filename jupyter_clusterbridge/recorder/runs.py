@@ -20,6 +20,7 @@ from jupyter_clusterbridge.model.events import (
 )
 from jupyter_clusterbridge.model.state import Intervention
 from jupyter_clusterbridge.recorder.names import analyse_cell
+from jupyter_clusterbridge.recorder.shell_files import shell_writes
 from jupyter_clusterbridge.runtime.journal import Journal
 
 
@@ -165,6 +166,19 @@ def _add_event(run: Run, event: CellEnd | FileRead | FileWrite | InterventionSee
         run.mutates.update(event.mutates)
         run.untracked.update(event.untracked)
         run.values.update(event.values)
+        _add_shell(run)
+
+
+def _add_shell(run: Run) -> None:
+    """What other processes wrote shows only in the text of the command."""
+    for path, appends in shell_writes(run.source).items():
+        location = f"file:{path}"
+        if location in run.writes:
+            continue
+        run.writes.add(location)
+        if appends:
+            run.reads.add(location)
+            run.mutates.add(location)
 
 
 def _add_write(run: Run, location: str, event: FileWrite) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from jupyter_clusterbridge.recorder.shell_files import shell_writes
+
 COUNTER = "def counter():\n    n = 0\n    def bump():\n        nonlocal n\n        n += 1\n        return n\n    return bump"
 FORMS = {
     # name: cells, cells run again, states then, cells unsafe to rerun then
@@ -19,6 +21,9 @@ FORMS = {
     "capture": (("x = 1", "%%capture out\nprint(x)\ny = x", "z = out.stdout\nw = y"), "bbc", "ccc", ""),
     "capture of what accumulates": (("xs = []", "%%capture out\nxs.append(1)", "n = len(xs)"), "bc", "cdd", "b"),
     "bash": (("%%bash\necho 5 > f.txt", "v = open('f.txt').read()"), "ab", "cc", ""),
+    "bash that appends": (("open('f.txt', 'w').close()", "%%bash\necho 5 >> f.txt", "v = open('f.txt').read()"), "bc", "cdd", "b"),
+    "shell that appends": (("open('f.txt', 'w').close()", "!echo 5 >> f.txt", "v = open('f.txt').read()"), "bc", "cdd", "b"),
+    "writefile": (("%%writefile w.txt\n5", "v = open('w.txt').read()"), "ab", "cc", ""),
     "run": (("xs = []", "%run script.py", "y = inner + len(xs)"), "bc", "ccc", ""),
     "run in the notebook's names": (("xs = []", "%run -i growing.py", "y = inner + len(xs)"), "bc", "cdd", "b"),
     "exec": (("xs = []", "exec('q = 1\\nxs.append(q)')", "y = q + len(xs)"), "bc", "cdd", "b"),
@@ -92,3 +97,21 @@ def test_a_cell_that_fails_but_may_do_so_ends_nothing(bench):
     from jupyter_clusterbridge.app.check import check_notebook_file
 
     assert [cell.state.value for cell in check_notebook_file(one.path).cells] == ["current"] * 3
+
+
+@pytest.mark.parametrize(
+    ("source", "files"),
+    [
+        ("!ls > a.txt 2>&1", {"a.txt": False}),
+        ("!cat a | tee -a ./b.log", {"b.log": True}),
+        ("!python -c 'print(1 > 2)' # > c", {}),
+        ("!echo x > $HOME/y", {}),
+        ("!echo x > {name}.txt", {}),
+        ("%%bash\nfor f in *; do cat $f >> all.txt; done\nrm -f x", {"all.txt": True}),
+        ("%%bash\necho a > b.txt\necho a >> b.txt", {"b.txt": False}),
+        ("x = 1 > 2", {}),
+        ("%%bash\nif [ 1 -gt 0 ]; then echo '> no'; fi", {}),
+    ],
+)
+def test_files_that_shell_commands_write_are_in_their_text(source, files):
+    assert shell_writes(source) == files
