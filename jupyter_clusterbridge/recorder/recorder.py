@@ -30,7 +30,7 @@ from jupyter_clusterbridge.recorder.kernelinfo import (
 from jupyter_clusterbridge.recorder.names import analyse_cell
 from jupyter_clusterbridge.recorder.watch import Ended, Scene, Watches
 from jupyter_clusterbridge.recorder.watch.debugger import in_debugger
-from jupyter_clusterbridge.recorder.watch.pulse import memory_limit, oom_kills
+from jupyter_clusterbridge.recorder.watch.memory import memory_limit, oom_kills
 from jupyter_clusterbridge.runtime.api import set_sink
 from jupyter_clusterbridge.runtime.journal import JournalWriter, journal_folder
 from jupyter_clusterbridge.runtime.session import Session, utc_now

@@ -11,7 +11,8 @@ import psutil
 from jupyter_clusterbridge.model.state import NOTHING, Intervention, InterventionKind
 from jupyter_clusterbridge.recorder.interventions.past import Past
 from jupyter_clusterbridge.recorder.runs import Kernel, Run
-from jupyter_clusterbridge.recorder.watch.pulse import oom_kills, read_pulse
+from jupyter_clusterbridge.recorder.watch.memory import oom_kills
+from jupyter_clusterbridge.recorder.watch.pulse import read_pulse
 
 _PROCESS = re.compile(r"-(?P<created_ms>[0-9a-f]+)-(?P<pid>\d+)$")
 _SILENT_S = 3.0

@@ -20,10 +20,6 @@ from jupyter_clusterbridge.recorder.watch.base import Ended, Scene, Watch
 INTERVAL_S = 1.0
 _PULSE = struct.Struct("<QQQd")
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
-_KILL_COUNTERS = (
-    "/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control", "/proc/vmstat",
-)  # fmt: skip
-_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 @dataclass(frozen=True)
@@ -52,33 +48,6 @@ def read_pulse(journal: Path) -> Pulse | None:
     except (OSError, struct.error):
         return None
     return Pulse(run, rss, peak, at) if at else None
-
-
-def oom_kills() -> int | None:
-    """Processes ended for want of memory: of this container, where that is counted, else of the machine."""
-    for place in _KILL_COUNTERS:
-        try:
-            lines = Path(place).read_text(encoding="ascii", errors="replace").splitlines()
-        except OSError:
-            continue
-        for line in lines:
-            name, _, number = line.partition(" ")
-            if name == "oom_kill" and number.strip().isdigit():
-                return int(number)
-    return None
-
-
-def memory_limit() -> int | None:
-    """Bytes that the kernel may use: of its container where that has a limit, else of the machine."""
-    total = int(psutil.virtual_memory().total)
-    for place in _LIMITS:
-        try:
-            text = Path(place).read_text(encoding="ascii").strip()
-        except (OSError, ValueError):
-            continue
-        if text.isdigit() and 0 < int(text) < total:
-            return int(text)
-    return total
 
 
 class PulseWatch(Watch):
