@@ -80,6 +80,14 @@ def add_argument(call: ast.Call, text: str, cell: CellContext, message: str) -> 
     return Fix(message, (_insert(_moved(last, kept), comma + text),))
 
 
+def set_argument(call: ast.Call, name: str, value: str, cell: CellContext) -> Fix | None:
+    """Give a call a keyword argument, or another value for the one that it has."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return replace(keyword.value, value, cell, f"Set `{name}={value}`")
+    return add_argument(call, f"{name}={value}", cell, f"Add `{name}={value}`")
+
+
 def _between(source: str, start: Place, end: Place) -> str:
     lines = source.split("\n")[start[0] - 1 : end[0]]
     lines[-1] = lines[-1][: end[1]]

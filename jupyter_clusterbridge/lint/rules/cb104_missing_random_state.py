@@ -4,29 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from jupyter_clusterbridge.lint.calls import argument, constant, has_star, is_constant
-from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
-from jupyter_clusterbridge.lint.randomness import streams_seeded
+from jupyter_clusterbridge.lint.calls import has_star
+from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.fixes import set_argument
 from jupyter_clusterbridge.lint.rule import Rule
-from jupyter_clusterbridge.lint.scope import words
-
-_ALWAYS = words("""
-    train_test_split ShuffleSplit StratifiedShuffleSplit GroupShuffleSplit RepeatedKFold
-    RepeatedStratifiedKFold RandomForestClassifier RandomForestRegressor ExtraTreesClassifier
-    ExtraTreesRegressor RandomTreesEmbedding ExtraTreeClassifier ExtraTreeRegressor DecisionTreeClassifier
-    DecisionTreeRegressor GradientBoostingClassifier GradientBoostingRegressor AdaBoostClassifier
-    AdaBoostRegressor BaggingClassifier BaggingRegressor IsolationForest MLPClassifier MLPRegressor
-    BernoulliRBM KMeans MiniBatchKMeans BisectingKMeans GaussianMixture BayesianGaussianMixture
-    SpectralClustering TSNE NMF MiniBatchNMF FastICA TruncatedSVD LatentDirichletAllocation
-    DictionaryLearning MiniBatchDictionaryLearning SGDClassifier SGDRegressor Perceptron
-    PassiveAggressiveClassifier PassiveAggressiveRegressor RANSACRegressor TheilSenRegressor
-    RandomizedSearchCV HalvingRandomSearchCV shuffle resample permutation_importance make_classification
-    make_regression make_blobs make_moons make_circles RBFSampler Nystroem GaussianRandomProjection
-    SparseRandomProjection KBinsDiscretizer
-""")
-"""Names of scikit-learn (1.0 to 1.9) whose result depends on ``random_state`` with the default arguments."""
-_WHEN_SHUFFLED = frozenset({"KFold", "StratifiedKFold", "StratifiedGroupKFold", "GroupKFold"})
-_NOT_BY_DEFAULT = {"KBinsDiscretizer": ("strategy", "kmeans"), "NMF": ("init", "random")}
+from jupyter_clusterbridge.lint.seeding import seeded_before
+from jupyter_clusterbridge.lint.sklearn_draws import draws_without_a_state, lacks_a_state
+from jupyter_clusterbridge.model.findings import Confidence, Severity
 
 
 class MissingRandomState(Rule):
@@ -35,8 +19,10 @@ class MissingRandomState(Rule):
     ## What it does
 
     Reports scikit-learn calls that draw random numbers when `random_state` is missing or `None`, as long as
-    no cell before has seeded NumPy's global stream, from which they draw then. Calls that only draw when
-    they shuffle are reported only then.
+    nothing above has seeded NumPy's global stream, from which they draw then. Which do was found by trying
+    every estimator, splitter and function of scikit-learn; some draw only when they shuffle or with one
+    option, such as `LogisticRegression(solver="saga")`. What a newer scikit-learn beside ClusterBridge has
+    in addition is of info level when it takes a `random_state`.
 
     ## Why it matters on a cluster
 
@@ -75,32 +61,21 @@ class MissingRandomState(Rule):
 
     code = "CB104"
     name = "missing-random-state"
+    words = frozenset({"sklearn"})
+    calls = frozenset({"sklearn.*"})
 
-    def __init__(self, notebook: NotebookContext) -> None:
-        super().__init__(notebook)
-        self._numpy_seeded = False
-
-    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look at scikit-learn's calls."""
-        assert isinstance(node, ast.Call)
-        if "numpy" in streams_seeded(node, cell):
-            self._numpy_seeded = True
+        name = cell.callee or ""
+        if has_star(node) or not lacks_a_state(node, cell):
             return
-        if self._numpy_seeded or cell.callee is None or not cell.callee.startswith("sklearn."):
+        draws = draws_without_a_state(name, node, cell)
+        if draws is False or seeded_before("numpy", node, cell):
             return
-        function = cell.callee.rpartition(".")[2]
-        if has_star(node) or not self._draws(function, node, cell):
-            return
-        state = argument(node, "random_state")
-        if state is None or constant(state, cell) is None:
-            self.report(cell, node, f"`{function}` draws random numbers and has no `random_state`")
-
-    def _draws(self, function: str, node: ast.Call, cell: CellContext) -> bool:
-        if function in _WHEN_SHUFFLED:
-            return is_constant(argument(node, "shuffle"), True, cell)
-        if function == "train_test_split" and is_constant(argument(node, "shuffle"), False, cell):
-            return False
-        if function in _NOT_BY_DEFAULT:
-            option, value = _NOT_BY_DEFAULT[function]
-            return is_constant(argument(node, option), value, cell)
-        return function in _ALWAYS
+        function = name.rpartition(".")[2]
+        if draws:
+            message = f"`{function}` draws random numbers and has no `random_state`"
+            self.report(cell, node, message, fix=set_argument(node, "random_state", "0", cell))
+        else:
+            message = f"`{function}` takes a `random_state` and has none"
+            self.report(cell, node, message, severity=Severity.INFO, confidence=Confidence.LOW)

@@ -6,6 +6,7 @@ import ast
 
 from jupyter_clusterbridge.lint.calls import argument, constant, has_star
 from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.fixes import set_argument
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.seeding import seeded_before
 from jupyter_clusterbridge.model.findings import Severity
@@ -69,7 +70,7 @@ class UnseededSample(Rule):
         if not seeded_before("numpy", node, cell):
             severity = Severity.INFO if _only_shown(cell) else None
             message = f"`{ast.unparse(node.func)}` draws other rows in each run"
-            self.report(cell, node, message, severity=severity)
+            self.report(cell, node, message, severity=severity, fix=set_argument(node, "random_state", "0", cell))
 
 
 def _only_shown(cell: CellContext) -> bool:

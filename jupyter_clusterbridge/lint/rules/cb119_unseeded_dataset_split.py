@@ -6,6 +6,7 @@ import ast
 
 from jupyter_clusterbridge.lint.calls import argument, has_star, is_constant
 from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.fixes import set_argument
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.seeding import seeded_before
 
@@ -58,7 +59,7 @@ class UnseededDatasetSplit(Rule):
         given = any(argument(node, name) is not None for name in ("seed", "generator", "random_state"))
         if given or is_constant(argument(node, "shuffle"), False, cell):
             return
-        if "datasets" in set(self.notebook.aliases.values()) | {
-            name.split(".")[0] for name in self.notebook.aliases.values()
-        } and not seeded_before("numpy", node, cell):
-            self.report(cell, node, f"`{ast.unparse(node.func)}` splits otherwise in each run")
+        packages = {target.split(".")[0] for target in self.notebook.aliases.values()}
+        if "datasets" in packages and not seeded_before("numpy", node, cell):
+            message = f"`{ast.unparse(node.func)}` splits otherwise in each run"
+            self.report(cell, node, message, fix=set_argument(node, "seed", "0", cell))

@@ -6,6 +6,7 @@ import ast
 
 from jupyter_clusterbridge.lint.calls import argument, is_constant
 from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.fixes import replace
 from jupyter_clusterbridge.lint.rule import Rule
 
 _SETTING = "torch.backends.cudnn.benchmark"
@@ -51,6 +52,9 @@ class CudnnBenchmark(Rule):
     code = "CB202"
     name = "cudnn-benchmark"
 
+    words = frozenset({"benchmark"})
+    calls = frozenset({"lightning.Trainer", "lightning.pytorch.Trainer", "pytorch_lightning.Trainer"})
+
     def visit_Assign(self, node: ast.AST, cell: CellContext) -> None:
         """Look at assignments to the setting."""
         assert isinstance(node, ast.Assign)
@@ -62,14 +66,11 @@ class CudnnBenchmark(Rule):
             ):
                 self._report_if_on(node.value, node, cell)
 
-    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look at Lightning's argument."""
-        assert isinstance(node, ast.Call)
-        if cell.callee is not None and cell.callee.endswith(("lightning.Trainer", "lightning.pytorch.Trainer")):
-            self._report_if_on(argument(node, "benchmark"), node, cell)
+        self._report_if_on(argument(node, "benchmark"), node, cell)
 
     def _report_if_on(self, value: ast.expr | None, node: ast.AST, cell: CellContext) -> None:
-        if is_constant(value, True, cell):
-            self.report(
-                cell, node, "cuDNN's benchmark mode picks kernels by timing, another one in each run (CUDA only)"
-            )
+        if value is not None and is_constant(value, True, cell):
+            message = "cuDNN's benchmark mode picks kernels by timing, another one in each run (CUDA only)"
+            self.report(cell, node, message, fix=replace(value, "False", cell, "Switch the benchmark mode off"))

@@ -6,6 +6,7 @@ import ast
 
 from jupyter_clusterbridge.lint.calls import argument, is_constant
 from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.fixes import replace, set_argument
 from jupyter_clusterbridge.lint.rule import Rule
 
 _OPTIONS = ("deterministic", "experimental_deterministic")
@@ -56,7 +57,7 @@ class UnorderedTfData(Rule):
     def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look at the argument."""
         if is_constant(argument(node, "deterministic"), False, cell) and "tensorflow" in self.notebook.source:
-            self.report(cell, node, self._MESSAGE)
+            self.report(cell, node, self._MESSAGE, fix=set_argument(node, "deterministic", "True", cell))
 
     def visit_Assign(self, node: ast.AST, cell: CellContext) -> None:
         """Look at the options' attribute."""
@@ -67,4 +68,5 @@ class UnorderedTfData(Rule):
         # torch has a setting of this name, and False is its default
         of_torch = (cell.resolve(target) or "").startswith("torch.")
         if is_constant(node.value, False, cell) and "tf.data" in self.notebook.source and not of_torch:
-            self.report(cell, node, self._MESSAGE)
+            fix = replace(node.value, "True", cell, "Keep the order")
+            self.report(cell, node, self._MESSAGE, fix=fix)
