@@ -46,6 +46,7 @@ _TRIED = {
 }  # fmt: skip
 """Options with a choice of ways to compute; what else there is to choose decides the result and not the draw."""
 _SKIP = {
+    "check_cv", "load_files",
     "BaseDecisionTree", "BaseShuffleSplit", "HalvingGridSearchCV", "PartialDependenceDisplay",
     "check_random_state", "learning_curve",
 }  # fmt: skip
@@ -159,9 +160,8 @@ def table() -> tuple[list[str], list[str], dict[str, list[tuple[str, Any]]]]:
         by_default = hangs_on_the_stream(member, {})
         if by_default or (by_default is None and name.startswith("make_")):
             always.append(name)
-        elif "shuffle" in inspect.signature(member).parameters:
-            if hangs_on_the_stream(member, {"shuffle": True}):
-                shuffled.append(name)
+        elif "shuffle" in inspect.signature(member).parameters and hangs_on_the_stream(member, {"shuffle": True}):
+            shuffled.append(name)
         else:
             options[name] = [
                 (key, value) for key, value in _options(member) if hangs_on_the_stream(member, {key: value})
