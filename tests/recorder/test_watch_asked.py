@@ -44,6 +44,28 @@ def test_post_mortem_debugging_can_change_the_notebooks_state(front: Any) -> Non
     )
 
 
+def test_what_the_front_ends_debugger_sets_is_named(front: Any) -> None:
+    one = front(
+        """
+        x = 1
+        kernel = get_ipython().kernel
+        for command, arguments in (
+            ("setVariable", {"name": "x", "value": "77", "variablesReference": 1}),
+            ("evaluate", {"expression": "y = 88"}),
+            ("evaluate", {"expression": "print(x)"}),
+            ("stackTrace", {"threadId": 1}),
+        ):
+            kernel.do_debug_request({"type": "request", "command": command, "arguments": arguments}).close()
+        """
+    )
+    one.run("a", "b")
+    assert [found.message for found in one.found("typed_input")] == [
+        f"`{name}` was changed by hand in JupyterLab's debugger while cell 1 stood still" for name in "xy"
+    ]
+    one.live.execute("%unload_ext clusterbridge")
+    assert one.live.execute("print('do_debug_request' in vars(get_ipython().kernel))") == "False\n"
+
+
 def test_a_question_that_was_taken_out_again_is_no_alarm(front: Any) -> None:
     one = front("name = input('who? ')")
     one.run("a")
