@@ -5,6 +5,7 @@ from __future__ import annotations
 from jupyter_clusterbridge.recorder.watch.base import Ended, Scene, Watch
 from jupyter_clusterbridge.recorder.watch.debugger import DebuggerWatch
 from jupyter_clusterbridge.recorder.watch.modules import ModuleWatch
+from jupyter_clusterbridge.recorder.watch.names import NameWatch
 from jupyter_clusterbridge.recorder.watch.pulse import PulseWatch
 from jupyter_clusterbridge.recorder.watch.stops import StopWatch
 from jupyter_clusterbridge.recorder.watch.surroundings import SurroundingsWatch
@@ -13,6 +14,7 @@ from jupyter_clusterbridge.recorder.watch.widgets import WidgetWatch
 WATCHES: tuple[type[Watch], ...] = (
     PulseWatch,
     SurroundingsWatch,
+    NameWatch,
     ModuleWatch,
     WidgetWatch,
     DebuggerWatch,
