@@ -9,6 +9,12 @@ import pytest
 from lint_kit import Lint
 
 CAUGHT: list[tuple[str, list[tuple[int, int, str]], str]] = [
+    (
+        "CB301",
+        [(0, 3, "warning")],
+        "import fsspec\nfs = fsspec.filesystem('file')\nfor f in fs.ls('a'):\n    use(f)\nuse = 0",
+    ),
+    ("CB301", [(0, 2, "warning")], "import tensorflow as tf\nnames = tf.io.gfile.listdir('a')"),
     ("CB304", [(0, 1, "warning")], 'query = """\nselect a\nfrom t\nlimit 500\n"""'),
     ("CB304", [(0, 1, "warning")], "q = 'SELECT a FROM t LIMIT 1000'"),
     (
@@ -106,6 +112,7 @@ CAUGHT: list[tuple[str, list[tuple[int, int, str]], str]] = [
         [(0, 2, "warning")],
         "import glob, os\nsorted(glob.glob('*'), key=lambda p: os.stat(p).st_mtime)[-1]",
     ),
+    ("CB316", [(0, 1, "warning")], "last = max(pages['Contents'], key=lambda o: o['LastModified'])\npages = {}"),
     ("CB316", [(0, 3, "warning")], "import os\nfiles = ['a']\nfiles.sort(key=os.path.getctime)"),
     ("CB316", [(0, 1, "warning")], "last = !ls -t runs | head -1"),
     ("CB405", [(0, 1, "error")], "!apt-get -qq install -y ffmpeg"),

@@ -115,6 +115,7 @@ QUIET: dict[str, list[str]] = {
         "t = read()\n# %%\nt = t.rename(columns={'A': 'a'})\nread = 0",
         "def clean(t):\n    return t\nt = clean(1)\n# %%\nt = clean(t)",
     ],
+    "CB701": ["x = 1\n# %%\ny = x + 1\n# %%\nx = 2"],
     "CB704": ["%load_ext autoreload", "%autoreload off"],
     "CB705": ["exec('x = 1')", "exec(code, {})\ncode = ''", "def f(code):\n    exec(code)", "!run x"],
     "CB706": ["%store x\nx = 1", "%store -z", "store = 1"],

@@ -5,15 +5,19 @@ from __future__ import annotations
 import ast
 
 from jupyter_clusterbridge.lint.calls import method
+from jupyter_clusterbridge.lint.chains import Origins
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.fixes import wrap
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.trees import descend
 from jupyter_clusterbridge.model.findings import Confidence
 
-_FUNCTIONS = {"os.listdir", "os.scandir", "os.walk", "glob.glob", "glob.iglob"}
+_FUNCTIONS = {"os.listdir", "os.scandir", "os.walk", "os.fwalk", "glob.glob", "glob.iglob",
+              "tensorflow.io.gfile.listdir",
+              "tensorflow.io.gfile.walk"}  # fmt: skip
+_FILE_SYSTEMS = {"fsspec.filesystem", "fsspec.implementations.local.LocalFileSystem"}
 _METHODS = {"iterdir", "rglob"}
-_LISTS = {"os.listdir", "glob.glob"}
+_LISTS = {"os.listdir", "glob.glob", "tensorflow.io.gfile.listdir"}
 """Functions that give a list of names, which stays a list when it is sorted."""
 _ORDERLESS = {
     "builtins.sorted",
@@ -57,9 +61,10 @@ class UnsortedListing(Rule):
 
     ## What it does
 
-    Reports `os.listdir`, `os.scandir`, `os.walk`, `glob.glob` and the like, and the methods `glob`, `rglob`
-    and `iterdir` of paths, unless the result goes into `sorted`, a set, `len` or another use in which order
-    plays no part, is sorted later, or the loop over it only deletes, copies or prints.
+    Reports `os.listdir`, `os.scandir`, `os.walk`, `glob.glob` and the like, the methods `glob`, `rglob` and
+    `iterdir` of paths, and `ls` of an fsspec file system, unless the result goes into `sorted`, a set, `len`
+    or another use in which order plays no part, is sorted later, or the loop over it only deletes, copies or
+    prints. Listings of S3 buckets come in the order of their keys and are left alone.
 
     ## Why it matters on a cluster
 
@@ -97,14 +102,20 @@ class UnsortedListing(Rule):
 
     code = "CB301"
     name = "unsorted-listing"
-    words = frozenset({"listdir", "scandir", "walk(", "glob", "iterdir"})
+    words = frozenset({"listdir", "scandir", "walk(", "glob", "iterdir", "fsspec"})
     calls = frozenset(_FUNCTIONS | _ORDERLESS)
-    methods = frozenset(_METHODS | {"glob", "sort"})
+    methods = frozenset(_METHODS | {"glob", "sort", "ls"})
 
     def __init__(self, notebook: NotebookContext) -> None:
         super().__init__(notebook)
         self._found: list[tuple[ast.Call, CellContext, str, str | None, bool, bool]] = []
         self._sorted: set[str] = set()
+        self._file_systems = Origins(lambda name: name in _FILE_SYSTEMS)
+
+    def visit_Assign(self, node: ast.AST, cell: CellContext) -> None:
+        """Follow names that hold a file system."""
+        assert isinstance(node, ast.Assign)
+        self._file_systems.note(node, cell)
 
     def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Gather listings, and names that are sorted."""
@@ -116,6 +127,9 @@ class UnsortedListing(Rule):
             self._sorted.add(node.func.value.id)
         if called in _FUNCTIONS:
             self._consider(node, cell, called, sure=True)
+        elif name == "ls":
+            if isinstance(node.func, ast.Attribute) and self._file_systems.holds(node.func.value, cell):
+                self._consider(node, cell, "fsspec's `ls`", sure=False)
         elif name in _METHODS or (name == "glob" and called != "glob.glob"):
             self._consider(node, cell, f".{name}", sure=name != "glob" or _is_path(node, cell))
 
@@ -124,7 +138,8 @@ class UnsortedListing(Rule):
         for node, cell, called, target, sure, fixable in self._found:
             if target is None or target not in self._sorted:
                 confidence = Confidence.HIGH if sure else Confidence.MEDIUM
-                message = f"`{called}` gives files in the file system's order"
+                shown = called if "`" in called else f"`{called}`"
+                message = f"{shown} gives files in the file system's order"
                 fix = wrap(node, "sorted(", ")", cell, "Sort the listing") if fixable else None
                 self.report(cell, node, message, confidence=confidence, fix=fix)
 

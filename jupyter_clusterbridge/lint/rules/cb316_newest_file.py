@@ -13,7 +13,8 @@ from jupyter_clusterbridge.lint.trees import descend
 from jupyter_clusterbridge.runtime.source import Magic
 
 _TIMES = {"os.path.getmtime", "os.path.getctime", "os.path.getatime"}
-_FIELDS = {"st_mtime", "st_ctime", "st_atime", "st_mtime_ns", "st_ctime_ns", "getmtime", "getctime", "getatime"}
+_FIELDS = {"st_mtime", "st_ctime", "st_atime", "st_mtime_ns", "st_ctime_ns", "getmtime", "getctime", "getatime",
+           "last_modified"}  # fmt: skip
 _FUNCTIONS = frozenset({"builtins.max", "builtins.min", "builtins.sorted"})
 _SHELL = re.compile(r"\bls\s+-\w*t\w*\b[^|]*\|\s*(?:head|tail)\b")
 
@@ -23,8 +24,8 @@ class NewestFile(Rule):
 
     ## What it does
 
-    Reports `max`, `min`, `sorted` and `sort` with a key of `os.path.getmtime` or `st_mtime`, and
-    `ls -t | head`.
+    Reports `max`, `min`, `sorted` and `sort` with a key of `os.path.getmtime`, `st_mtime` or, for
+    objects in a bucket, `LastModified`, and `ls -t | head`.
 
     ## Why it matters on a cluster
 
@@ -55,7 +56,7 @@ class NewestFile(Rule):
 
     code = "CB316"
     name = "newest-file"
-    words = frozenset({"mtime", "ctime", "getatime", "ls -"})
+    words = frozenset({"mtime", "ctime", "getatime", "ls -", "LastModified", "last_modified"})
     calls = _FUNCTIONS
     methods = frozenset({"sort"})
 
@@ -75,4 +76,10 @@ class NewestFile(Rule):
 
 
 def _asks_time(key: ast.Lambda) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.attr in _FIELDS for node in descend(key.body))
+    for node in descend(key.body):
+        if isinstance(node, ast.Attribute) and node.attr in _FIELDS:
+            return True
+        # objects of a bucket: `entry["LastModified"]`
+        if isinstance(node, ast.Constant) and node.value == "LastModified":
+            return True
+    return False
