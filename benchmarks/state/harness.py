@@ -200,7 +200,9 @@ class Play:
         """Write a file in the notebook's folder from outside the kernel."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
+        time.sleep(0.05)  # nobody edits a file within the clock tick of a run
         path.write_text(text, encoding="utf-8")
+        time.sleep(0.05)
 
     def wait(self, seconds: float) -> None:
         """Do nothing for a while."""

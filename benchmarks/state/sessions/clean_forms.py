@@ -111,7 +111,6 @@ def module_saved_without_a_change(s: Play) -> Truth:
     s.write("helpers.py", text)
     s.cells("import helpers", "y = helpers.twice(2)", "print(y)")
     s.run("ab")
-    s.wait(0.05)
     s.write("helpers.py", text)
     s.run("c")
     return Truth("ccc")

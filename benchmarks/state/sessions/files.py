@@ -107,7 +107,6 @@ def file_changed_by_hand_between_writer_and_reader(s: Play) -> Truth:
         "open('labels.txt', 'w').write('cat,dog')", "labels = open('labels.txt').read().split(',')", "len(labels)"
     )
     s.run("a")
-    s.wait(0.05)
     s.write("labels.txt", "cat,dog,bird")
     s.run("bc")
     return Truth("cdd", did="file_changed", why={"b": "file:labels.txt@-|file:labels.txt@a"})
@@ -119,7 +118,6 @@ def data_changed_between_two_readers(s: Play) -> Truth:
     s.write("data.csv", "a\n1\n2\n")
     s.cells("rows = open('data.csv').read().split()", "n = len(rows)", "again = open('data.csv').read().split()")
     s.run("ab")
-    s.wait(0.05)
     s.write("data.csv", "a\n1\n2\n3\n4\n")
     s.run("c")
     # a clean run gives a the new data

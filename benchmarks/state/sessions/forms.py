@@ -45,7 +45,6 @@ def bash_that_writes_a_file(s: Play) -> Truth:
     """``%%bash`` writes what a cell reads; it is edited and run, the reader is not."""
     s.cells("%%bash\necho one > words.txt", "words = open('words.txt').read()", "print('x')")
     s.run()
-    s.wait(0.05)
     s.edit("a", "%%bash\necho one two > words.txt")
     s.run("a")
     return Truth("cdc", did="edited_rerun", may="file_changed", why={"b": "file:words.txt@a|file:words.txt@-"})
@@ -75,7 +74,6 @@ def script_run_by_magic(s: Play) -> Truth:
     s.write("setup.py", "size = 3\n")
     s.cells("%run setup.py", "n = size * 2", "print('x')")
     s.run()
-    s.wait(0.05)
     s.write("setup.py", "size = 3000\n")
     s.run("a")
     return Truth("cdc", did="rerun", may="file_changed module_changed", why={"b": "name:size@a"})

@@ -60,7 +60,7 @@ def kernel_killed_in_a_cell(s: Play) -> Truth:
     s.run_until("b", "big", "kill")
     s.restart()
     s.run("ac")
-    return Truth("cdc", did="kernel_restart failed_run", may="rerun")
+    return Truth("cdc", did="kernel_restart", may="rerun failed_run", told={"kernel_restart": "died|killed"})
 
 
 @session("intervention")

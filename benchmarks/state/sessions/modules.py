@@ -14,7 +14,6 @@ def module_repaired_after_its_use(s: Play) -> Truth:
     s.write("utils.py", OLD)
     s.cells("import utils", "y = utils.f(1)", "print(y)", "print('later')")
     s.run("abc")
-    s.wait(0.05)
     s.write("utils.py", NEW)
     s.run("d")
     # a clean run imports the new source; whether the import itself counts as diverged is a matter of words
@@ -27,7 +26,6 @@ def module_repaired_under_autoreload(s: Play) -> Truth:
     s.write("utils.py", OLD)
     s.cells("%load_ext autoreload\n%autoreload 2\nimport utils", "y = utils.f(1)", "z = utils.f(2)")
     s.run("ab")
-    s.wait(0.05)
     s.write("utils.py", NEW)
     s.run("c")
     return Truth("[cd]dc", did="module_changed", why={"b": "module:utils@-|module:utils@a"})
@@ -39,7 +37,6 @@ def module_reloaded_by_a_cell(s: Play) -> Truth:
     s.write("utils.py", OLD)
     s.cells("import importlib, utils", "y = utils.f(1)", "importlib.reload(utils)", "z = utils.f(2)")
     s.run("ab")
-    s.wait(0.05)
     s.write("utils.py", NEW)
     s.run("cd")
     return Truth("[cd]d[cd]c", did="module_changed", either="c", why={"b": "module:utils@-|module:utils@a"})
@@ -51,7 +48,6 @@ def function_imported_from_a_module_that_changed(s: Play) -> Truth:
     s.write("utils.py", OLD)
     s.cells("from utils import f", "y = f(1)", "print('later')")
     s.run("ab")
-    s.wait(0.05)
     s.write("utils.py", NEW)
     s.run("c")
     return Truth("[cd]dc", did="module_changed", why={"b": "module:utils@-|module:utils@a|name:f@a"})
@@ -64,7 +60,6 @@ def module_in_a_package_changed(s: Play) -> Truth:
     s.write("pkg/core.py", OLD)
     s.cells("from pkg import core", "y = core.f(1)", "print('later')")
     s.run("ab")
-    s.wait(0.05)
     s.write("pkg/core.py", NEW)
     s.run("c")
     return Truth(
@@ -79,7 +74,6 @@ def module_written_by_a_cell_and_edited(s: Play) -> Truth:
     """``%%writefile`` writes the module; it is edited and run, but the old module stays in memory."""
     s.cells("%%writefile tools.py\ndef f():\n    return 1", "import tools", "y = tools.f()")
     s.run()
-    s.wait(0.05)
     s.edit("a", "%%writefile tools.py\ndef f():\n    return 12345")
     s.run("a")
     return Truth("c[cd]d", did="edited_rerun", may="module_changed")
