@@ -49,6 +49,8 @@ class Effects:
     item_updates: set[tuple[str, str]] = field(default_factory=set)
     """Items set in part, or deleted."""
     attribute_stores: set[tuple[str, str]] = field(default_factory=set)
+    attribute_updates: set[tuple[str, str]] = field(default_factory=set)
+    """Attributes whose objects are changed in place."""
     iterates: set[str] = field(default_factory=set)
     """Old objects that are gone through, which uses up an iterator."""
     modes: set[str] = field(default_factory=set)
@@ -86,18 +88,19 @@ class Effects:
         self.modes |= other.modes - known
         self.opaque |= other.opaque
         self.joins |= other.joins
-        for name in ("binds", "deletes", "imports", "env_reads", "env_writes", "seeds"):
+        self.env_reads |= {name for name in other.env_reads if mark("", name) not in known}
+        for name in ("binds", "deletes", "imports", "env_writes", "seeds"):
             getattr(self, name).update(getattr(other, name))
         self.calls |= other.calls
         self.looks_around |= other.looks_around
         self.defines.update(other.defines)
 
     def _merge_parts(self, other: Effects, known: set[str]) -> None:
-        for kind in ("items", "item_stores", "item_updates", "attribute_stores", "keys"):
-            found = {part for part in getattr(other, kind) if part[0] not in known}
+        for kind in ("items", "item_stores", "item_updates", "attribute_stores", "attribute_updates", "keys"):
+            found = {part for part in getattr(other, kind) if part[0] not in known or part[0] in self.imports}
             getattr(self, kind).update({part for part in found if kind != "items" or mark(*part) not in known})
         for part, stored in other.attributes.items():
-            if part[0] not in known and mark(*part) not in known:
+            if (part[0] not in known or part[0] in self.imports) and mark(*part) not in known:
                 self.add_attribute(part, stored | parts_in(part[0], known))
         for name, stored in other.whole.items():
             if name not in known:

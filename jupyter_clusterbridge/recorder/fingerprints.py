@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import enum
+import functools
 import sys
 import types
 from collections import OrderedDict, defaultdict, deque
@@ -27,6 +28,8 @@ __all__ = [
     "OutOfTime",
     "clock",
     "fingerprint",
+    "frame_fingerprints",
+    "frame_labels",
     "identity",
     "is_estimator",
     "is_notebook_class",
@@ -156,6 +159,34 @@ def is_torch_module(value: object) -> bool:
     return is_a(value, "torch.nn", "Module")
 
 
+def frame_labels(value: object) -> list[str] | None:
+    """Labels of the columns of a pandas DataFrame, as text; None for what has none."""
+    if not is_a(value, "pandas", "DataFrame"):
+        return None
+    columns: Any = value._mgr.axes[0]  # type: ignore[attr-defined]
+    if columns.nlevels > 1 or len(columns) > _COLUMNS:
+        return None
+    labels = columns.tolist()
+    found = [str(label) for label in labels if type(label) in (str, int)]
+    return found if len(found) == len(labels) == len(set(found)) else None
+
+
+def frame_fingerprints(value: Any, deadline: float) -> dict[str, Fingerprint]:
+    """A fingerprint of each column by label, and of the rows under the empty label; empty where it has no labels.
+
+    Raises:
+        OutOfTime: the deadline passed.
+    """
+    labels = frame_labels(value)
+    if labels is None:
+        return {}
+    feeder = _Feeder(deadline, _FULL)
+    found = {"": feeder.part(lambda: feeder.index(value._mgr.axes[1]))}
+    for label, array in zip(labels, _columns(value._mgr), strict=True):
+        found[label] = feeder.part(functools.partial(feeder.column, array))
+    return found
+
+
 class _Feeder:
     """One digest under way."""
 
@@ -169,6 +200,22 @@ class _Feeder:
         self._bytes = limits.size
         self._items = limits.items
         self._open: set[int] = set()
+
+    def part(self, feed: Callable[[], None]) -> Fingerprint:
+        """A fingerprint of its own for what ``feed`` feeds; the limits go on."""
+        self.state.reset()
+        self.exact = self.by_value = True
+        feed()
+        return Fingerprint(0, self.state.intdigest(), self.exact, self.exact and self.by_value)
+
+    def index(self, value: Any) -> None:
+        """The labels of an axis."""
+        self._index(value, 0)
+
+    def column(self, array: Any) -> None:
+        """One column of a frame."""
+        self.mark(str(array.dtype))
+        self._column(array, 0)
 
     def feed(self, value: Any, depth: int) -> None:
         """Put a value into the digest."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import itertools
 import operator
@@ -12,7 +11,7 @@ import secrets
 import sys
 import time
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +22,7 @@ from jupyter_clusterbridge.recorder.fingerprints import (
     is_notebook_class,
     is_torch_module,
 )
+from jupyter_clusterbridge.recorder.functions import module_reads, uses_behind
 from jupyter_clusterbridge.recorder.hidden import (
     holds_state,
     is_consumed,
@@ -33,13 +33,14 @@ from jupyter_clusterbridge.recorder.hidden import (
 from jupyter_clusterbridge.recorder.look import BUDGET_S, Look, allowance_after
 from jupyter_clusterbridge.recorder.names import CellNames
 from jupyter_clusterbridge.recorder.overwrites import allows
+from jupyter_clusterbridge.recorder.partwatch import Changes, PartWatch, Reading, class_names, class_parts
+from jupyter_clusterbridge.runtime.local_modules import is_local
 
 _SHELL_NAME = re.compile(r"_+|__\w+__|_i+|_i?\d+|_[doxs]h|In|Out|get_ipython|exit|quit|open|_exit_code")
 _FUNCTION_LIMIT = 300
 _MAX_VALUES = 50
 _SEAL = secrets.token_bytes(16)
 _ATOMS = (bool, int, float, complex, str, bytes, type(None))
-_WRAPPERS = (functools.partial, functools._lru_cache_wrapper)
 _NO_STATE = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
 
 
@@ -76,6 +77,9 @@ class Footprint:
         self._refitted: set[str] = set()
         self._after: dict[str, Fingerprint] = {}
         self._indirect: set[str] = set()
+        self._env: set[str] = set()
+        total = names.total
+        self._reading = Reading(set(total.whole), set(total.items), set(total.attributes))
         self._reads, through = self._follow()
         self._rebinds = names.rebinds | (through - names.total.binds)
         self._overwrites = {
@@ -86,8 +90,15 @@ class Footprint:
         self._before: dict[str, Fingerprint] = {}
         self._weights: dict[str, Fingerprint | None] = {}
         candidates = self._candidates(through)
+        owners = {name for name, _ in total.attribute_stores | total.attribute_updates}
+        touched = {*candidates, *total.stores, *total.touches, *owners}
+        self._parts = PartWatch(names, self._reading, namespace, touched | class_names(touched, namespace))
+        self._read_locations = self._parts_read()
+        candidates = [name for name in candidates if name not in self._parts.names]
         self._held = {name: identity(namespace[name]) for name in candidates}
         self._look = Look(budget_s / 2)
+        for name in sorted(self._parts.names):
+            self._parts.look(name, self._look.deadline)
         for name in candidates:
             found = self._look.at(namespace[name])
             if found is not None:
@@ -106,14 +117,28 @@ class Footprint:
         queue = list(seen)
         through: set[str] = set()
         while queue and len(seen) < _FUNCTION_LIMIT:
-            used = _globals_of(known[queue.pop()], known)
-            self._indirect |= used
-            for name in used:
+            used = uses_behind(known[queue.pop()], known)
+            self._indirect |= used.names | used.writes
+            self._env |= used.env
+            self._reading.whole |= used.whole
+            self._reading.items |= used.items
+            self._reading.attributes |= used.attributes
+            for name in used.names:
                 if name not in seen and name in known and name not in total.sure:
                     seen.add(name)
                     through.add(name)
                     queue.append(name)
         return {name for name in seen if not _SHELL_NAME.fullmatch(name)}, through
+
+    def _parts_read(self) -> set[str]:
+        """Locations of all that is read, parts among them."""
+        found: set[str] = set()
+        for name in self._reads:
+            value = self._namespace[name]
+            found |= self._parts.reads(name)
+            found |= class_parts(type(value), self._namespace)
+            found |= module_reads(value, name, self._reading.attributes, self._namespace)
+        return found
 
     def _candidates(self, through: set[str]) -> list[str]:
         total = self._names.total
@@ -138,22 +163,45 @@ class Footprint:
         total = self._names.total
         duration_s = time.perf_counter() - self._began
         self._look = Look(allowance_after(self._budget_s, self._spent_s, duration_s))
-        writes, mutates = self._bound(ok), self._changed(ok)
+        parts = self._part_changes(ok)
+        changed = self._changed(ok) | parts.wholes
+        writes, mutates = self._bound(ok), set(changed)
         same = {name for name in writes & self._rebinds if self._is_same_value(name)}
         writes = (writes - same) | mutates | self._refitted
         mutates |= (writes & self._rebinds) - same
         aliases = self._aliases(mutates)
-        reads = self._reads | (mutates & self._held.keys())
-        repeatable = self._repeatable(mutates)
         environ = self._changed_environ()
-        read_env = total.env_reads - environ
+        grown = self._grown(environ)
+        read = {f"name:{name}" for name in mutates & (self._held.keys() | parts.wholes)}
+        read |= {f"env:{name}" for name in (total.env_reads | self._env) - environ | grown}
         return Locations(
-            reads=_sorted(reads, read_env),
-            writes=_sorted(writes | aliases, environ),
-            mutates=_sorted((mutates | aliases) - repeatable),
-            untracked=_sorted(self._untracked),
-            values=self._values(writes),
+            reads=_sorted(self._read_locations | read | parts.mutates | self._imported_parts()),
+            writes=_sorted({*_named(writes | aliases, environ), *parts.writes}),
+            mutates=_sorted({*_named((mutates | aliases) - self._repeatable(mutates), grown), *parts.mutates}),
+            untracked=_sorted(_named(self._untracked)),
+            values={**self._values(writes), **_known_values(parts.writes)},
         )
+
+    def _grown(self, environ: set[str]) -> set[str]:
+        """Changed variables whose new value may come from the old one."""
+        return environ & (self._names.total.env_reads | self._env)
+
+    def _part_changes(self, ok: bool) -> Changes:
+        repeatable = {name for name in self._overwrites if not self._other_names_read(name)}
+        found = self._parts.finish(ok, repeatable, self._look.deadline)
+        self._untracked |= found.untracked
+        return found
+
+    def _other_names_read(self, name: str) -> bool:
+        held = self._parts.held.get(name)
+        others = {one for one, value in self._namespace.items() if identity(value) == held} - {name}
+        return bool(others & self._names.total.reads)
+
+    def _imported_parts(self) -> set[str]:
+        """What the cell reads of modules that it imports itself."""
+        names = {name for name, _ in self._names.total.attributes} & self._names.total.imports
+        found = (self._parts.reads(name) for name in names if is_local(self._namespace.get(name)))
+        return {part for parts in found for part in parts if part.startswith("attr:")}
 
     def _values(self, writes: set[str]) -> dict[str, str]:
         """What the time that is left allows to know of the values that were written."""
@@ -259,8 +307,17 @@ def _raw_environ() -> dict[Any, Any]:
     return dict(getattr(os.environ, "_data", os.environ))
 
 
-def _sorted(names: set[str], variables: set[str] = frozenset()) -> tuple[str, ...]:  # type: ignore[assignment]
-    return tuple(sorted([f"name:{name}" for name in names] + [f"env:{name}" for name in variables]))
+def _named(names: Iterable[str], variables: Iterable[str] = ()) -> set[str]:
+    return {f"name:{name}" for name in names} | {f"env:{name}" for name in variables}
+
+
+def _sorted(locations: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(locations))
+
+
+def _known_values(prints: Mapping[str, Fingerprint | None]) -> dict[str, str]:
+    found = {location: _sealed(one.digest) for location, one in prints.items() if one is not None and one.by_value}
+    return dict(sorted(found.items())[:_MAX_VALUES])
 
 
 def _sealed(digest: int) -> str:
@@ -283,53 +340,3 @@ def _stateless(value: object, bound: bool) -> bool:
     if is_notebook_class(value) or holds_state(value):
         return False
     return isinstance(value, _NO_STATE) or (type(value) in _ATOMS and not bound)
-
-
-def _globals_of(value: object, namespace: Mapping[str, Any]) -> set[str]:
-    """Global names that a function, class or object of the notebook uses when it is called."""
-    found: set[str] = set()
-    for function in _functions_of(value, namespace):
-        codes = [function.__code__]
-        while codes:
-            code = codes.pop()
-            found.update(code.co_names)
-            codes.extend(constant for constant in code.co_consts if isinstance(constant, types.CodeType))
-    return found
-
-
-def _behind(value: object, namespace: Mapping[str, Any]) -> list[types.FunctionType]:
-    """A function, what it wraps, and what it holds in its closure, as far as the notebook defines them."""
-    found: list[types.FunctionType] = []
-    seen: set[int] = set()
-    queue: list[object] = [value]
-    while queue and len(seen) < _FUNCTION_LIMIT:
-        one = queue.pop()
-        if identity(one) in seen:
-            continue
-        seen.add(identity(one))
-        if isinstance(one, functools.partial):
-            queue.append(one.func)
-        elif isinstance(one, functools._lru_cache_wrapper):
-            queue.append(one.__wrapped__)
-        elif isinstance(one, types.FunctionType):
-            if one.__globals__ is namespace:
-                found.append(one)
-            queue += [vars(one)["__wrapped__"]] if "__wrapped__" in vars(one) else []
-            queue += [cell.cell_contents for cell in one.__closure__ or () if _is_filled(cell)]
-    return found
-
-
-def _is_filled(cell: types.CellType) -> bool:
-    try:
-        return isinstance(cell.cell_contents, (types.FunctionType, *_WRAPPERS))
-    except ValueError:  # a variable of the outer function that is not bound yet
-        return False
-
-
-def _functions_of(value: object, namespace: Mapping[str, Any]) -> list[types.FunctionType]:
-    if isinstance(value, (types.FunctionType, *_WRAPPERS)):
-        return _behind(value, namespace)
-    cls = value if isinstance(value, type) else type(value)
-    members = [member for base in cls.__mro__ if base.__module__ == "__main__" for member in vars(base).values()]
-    unwrapped = [getattr(member, "__func__", getattr(member, "fget", member)) for member in members]
-    return [member for member in unwrapped if isinstance(member, types.FunctionType)]

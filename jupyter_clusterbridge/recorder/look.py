@@ -29,7 +29,8 @@ class Look:
 
     def __init__(self, allowance_s: float) -> None:
         self._began = clock()
-        self._deadline = self._began + allowance_s
+        self.deadline = self._began + allowance_s
+        """Value of :data:`clock` at which the time is used up."""
         self._known: dict[int, Fingerprint] = {}
         self._blocks: Blocks = {}
         self._sampling_ends: float | None = None
@@ -42,7 +43,7 @@ class Look:
     @property
     def over(self) -> bool:
         """Whether the time is used up."""
-        return clock() > self._deadline
+        return clock() > self.deadline
 
     def at(self, value: object) -> Fingerprint | None:
         """A fingerprint: in full while there is time, of a sample after that; None when that is used up too.
@@ -70,7 +71,7 @@ class Look:
     def weights(self, module: object) -> Fingerprint | None:
         """What a ``torch.nn.Module`` holds, but for the mode that its parts are in; None when there is no time."""
         try:
-            return None if self.over else weights(module, self._deadline)
+            return None if self.over else weights(module, self.deadline)
         except (OutOfTime, AttributeError, RuntimeError):
             return None
 
@@ -78,7 +79,7 @@ class Look:
         if self.over:
             return None
         try:
-            return fingerprint(value, self._deadline, self._blocks)
+            return fingerprint(value, self.deadline, self._blocks)
         except OutOfTime:
             return None
 

@@ -20,7 +20,7 @@ from jupyter_clusterbridge.recorder.calls import (
     seeded_streams,
     waits,
 )
-from jupyter_clusterbridge.recorder.effects import Effects
+from jupyter_clusterbridge.recorder.effects import Effects, mark
 from jupyter_clusterbridge.recorder.overwrites import overwritten
 from jupyter_clusterbridge.recorder.parts import PartWalker, chain_of, item_of
 from jupyter_clusterbridge.recorder.scopes import LocalNames, inner_functions, target_names
@@ -82,6 +82,8 @@ class Shared:
     """Names bound in this cell, with the older names whose objects they may be or hold."""
     constants: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Names that hold texts which the cell spells out."""
+    imported: set[str] = field(default_factory=set)
+    """Names of modules that are imported."""
 
 
 def _sum(statements: Iterable[Effects]) -> Effects:
@@ -142,6 +144,7 @@ class _Walker(PartWalker):
         self.hidden = hidden
         self.aliases = shared.aliases
         self.constants = shared.constants
+        self.imported = shared.imported
 
     # names
 
@@ -168,6 +171,7 @@ class _Walker(PartWalker):
             self.bound.add(name)
         self.aliases.pop(name, None)
         self.constants.pop(name, None)
+        self.imported.discard(name)
 
     def _alias(self, target: ast.expr, value: ast.expr) -> None:
         """After ``target = value``: what is done to the one may be done to the other's object."""
@@ -235,12 +239,20 @@ class _Walker(PartWalker):
         loads = isinstance(node.ctx, ast.Load)
         name = env_access(node)
         if name is not None:
-            (self.out.env_reads if loads else self.out.env_writes).add(name)
+            self._variable(name, loads)
         elif not loads:
             self._store(root_name(node))
+            self._update_chain(node.value)
         self.visit(node.slice)
         if not self._item(node, loads):
             self.visit(node.value)
+
+    def _variable(self, name: str, loads: bool) -> None:
+        if not loads:
+            self.out.env_writes.add(name)
+            self.bound.add(mark("", name))
+        elif mark("", name) not in self.bound:
+            self.out.env_reads.add(name)
 
     def _item(self, node: ast.Subscript, loads: bool) -> bool:
         found = item_of(node, self.constants)
@@ -282,6 +294,9 @@ class _Walker(PartWalker):
             self._read(node.target.id)
             self._read_whole(node.target.id)
         elif isinstance(node.target, ast.Subscript):
+            variable = env_access(node.target)
+            if variable is not None:
+                self._variable(variable, loads=True)
             found = item_of(node.target, self.constants)
             if found is not None:
                 self._read_labels(*found[:2])
@@ -299,6 +314,7 @@ class _Walker(PartWalker):
             name = alias.asname or alias.name.partition(".")[0]
             self._bind(name)
             self.out.imports.add(name)
+            self.imported.add(name)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         for alias in node.names:
@@ -309,10 +325,17 @@ class _Walker(PartWalker):
     # calls
 
     def visit_Call(self, node: ast.Call) -> None:
+        if isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1:
+            only = node.args[0]
+            if isinstance(only, ast.Name):  # of a frame the rows alone, whatever its columns
+                self._read(node.func.id)
+                self._read(only.id)
+                self._read_labels(only.id, ("index",))
+                return
         self.generic_visit(node)
         name = env_access(node)
         if name is not None:
-            (self.out.env_writes if _writes_env(node) else self.out.env_reads).add(name)
+            self._variable(name, not _writes_env(node))
             return
         if isinstance(node.func, ast.Name) and node.func.id in PURE_CALLS:
             for argument in node.args:
@@ -323,6 +346,8 @@ class _Walker(PartWalker):
         self._run_text(node)
         self.out.seeds |= seeded_streams(node)
         changes = call_changes(node)
+        if isinstance(node.func, ast.Attribute) and changes.stores:
+            self._update_chain(node.func.value)
         for changed in changes.stores:
             self._store(changed)
         for changed in changes.fits:

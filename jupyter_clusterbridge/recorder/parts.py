@@ -78,6 +78,8 @@ class PartWalker(ast.NodeVisitor):
     bound: set[str]
     hidden: frozenset[str]
     constants: dict[str, tuple[str, ...]]
+    imported: set[str]
+    """Modules that the cell imports; what is done to them is done to old objects all the same."""
 
     def _visible(self, name: str) -> bool:
         return name not in self.bound and name not in self.hidden
@@ -90,8 +92,19 @@ class PartWalker(ast.NodeVisitor):
         if self._visible(name):
             self.out.items |= {(name, label) for label in labels if mark(name, label) not in self.bound}
 
+    def _visible_owner(self, name: str) -> bool:
+        return name not in self.hidden and (name not in self.bound or name in self.imported)
+
+    def _update_chain(self, node: ast.expr) -> None:
+        """The object of an attribute is changed in place."""
+        while isinstance(node, ast.Subscript):
+            node = node.value
+        found = chain_of(node)
+        if found is not None and self._visible_owner(found[0]):
+            self.out.attribute_updates.add(found)
+
     def _read_chain(self, name: str, chain: str) -> None:
-        if self._visible(name) and mark(name, chain) not in self.bound:
+        if self._visible_owner(name) and mark(name, chain) not in self.bound:
             self.out.add_attribute((name, chain), parts_in(name, self.bound))
 
     def _store_labels(
@@ -105,7 +118,7 @@ class PartWalker(ast.NodeVisitor):
             self.bound.add(mark(name, labels[0]))
 
     def _store_chain(self, name: str, chain: str) -> None:
-        if self._visible(name):
+        if self._visible_owner(name):
             self.out.attribute_stores.add((name, chain))
             self.bound.add(mark(name, chain))
 

@@ -17,7 +17,7 @@ ACCUMULATES = "which accumulates"
 PASSED_ON = "that had other inputs than in a clean run"
 STOPS = "a clean run ends at"
 """How the reason of a cell begins that a clean run never reaches."""
-_KINDS = {"env": "the variable", "file": "the file"}
+_KINDS = {"env": "the variable", "file": "the file", "module": "the module"}
 _WHO = {
     "widget": "a person at a widget",
     "thread": "a background thread",
@@ -32,8 +32,15 @@ def describe(location: str) -> str:
 
     >>> describe("name:model"), describe("rng:numpy"), describe("env:SEED")
     ('`model`', 'the random stream `numpy`', 'the variable `SEED`')
+    >>> describe("column:df.z"), describe("attr:Config.lr"), describe("cwd:.")
+    ('the column `z` of `df`', '`Config.lr`', 'the working directory')
     """
     kind, _, name = location.partition(":")
+    if kind == "cwd":
+        return "the working directory"
+    if kind == "column":
+        frame, _, label = name.partition(".")
+        return f"the column `{label}` of `{frame}`" if label != "index" else f"the rows of `{frame}`"
     if kind == "rng":
         return f"the random stream `{name}`"
     return f"{_KINDS[kind]} `{name}`" if kind in _KINDS else f"`{name}`"

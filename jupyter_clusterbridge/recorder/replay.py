@@ -244,9 +244,13 @@ class Replay:
             waited = [one for one, version in state.versions.items() if version.beside in _BACKGROUND]
             for location in waited:
                 state.put(location, _settled(location, state, run.cell, run))
-        for location, version in kept.items():
-            if location not in own.writes and base_of(location) not in own.writes:
-                state.put(location, version)
+        for location in looked:
+            if location in own.writes or base_of(location) in own.writes:
+                continue
+            if location in kept:
+                state.put(location, kept[location])
+            else:
+                state.remove(location)
 
 
 def outside_version(location: str, value: str) -> Version:
@@ -278,7 +282,7 @@ def _is_no_matter(location: str, actual: Version, run: Run) -> bool:
 def _put_back(state: State, looked: dict[str, Version | None]) -> None:
     for location, version in looked.items():
         if version is None:
-            state.versions.pop(location, None)
+            state.remove(location)
         else:
             state.put(location, version)
 

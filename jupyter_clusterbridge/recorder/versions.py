@@ -125,8 +125,12 @@ class State:
 
     def drop(self, location: str) -> None:
         """Nothing is known of a location any more, nor of its parts."""
-        self.versions.pop(location, None)
+        self.remove(location)
         self.drop_parts(location)
+
+    def remove(self, location: str) -> None:
+        """Nothing is known of a location itself any more."""
+        self.versions.pop(location, None)
         base = base_of(location)
         if base is not None:
             self._parts.get(base, set()).discard(location)

@@ -206,7 +206,7 @@ def test_a_counter_or_a_setting_in_a_class_is_state(bench):
     )
     assert one.run("*").states() == "ccccc"
     assert one.run("b", "c", "d").states() == "cdddc"
-    assert one.cell("d").reasons[0].message.startswith("`CFG` was set by cell 4 below")
+    assert one.cell("d").reasons[0].message.startswith("`CFG.lr` was set by cell 4 below")
 
 
 def test_using_a_class_changes_nothing_in_it(bench):
