@@ -39,9 +39,10 @@ class Plan:
         """For each rule the types of nodes that it visits, with the name of its method for each."""
         self.places = functools.lru_cache(maxsize=4096)(self._places)
         self._always = frozenset(place for place, rule in enumerate(rules) if not rule.words)
-        self._words = _by_name((word, place) for place, rule in enumerate(rules) for word in rule.words)
+        words = _by_name((word, place) for place, rule in enumerate(rules) for word in rule.words)
         # a word that many rules ask for goes first, since it may spare the look for others
-        self._order = sorted(self._words, key=lambda word: (-len(self._words[word]), word))
+        order = sorted(words, key=lambda word: (-len(words[word]), word))
+        self._words = [(word, word.isidentifier(), words[word]) for word in order]
         self._calls = _by_name((name, place) for place, rule in enumerate(rules) for name in rule.calls)
         self._methods = _by_name((name, place) for place, rule in enumerate(rules) for name in rule.methods)
 
@@ -50,9 +51,8 @@ class Plan:
         found = set(self._always)
         # each word of the source once: a text of a third of the length to search in
         vocabulary = "\n".join(dict.fromkeys(_WORD.findall(source)))
-        for word in self._order:
-            places = self._words[word]
-            if not places <= found and word in (vocabulary if word.isidentifier() else source):
+        for word, is_name, places in self._words:
+            if not places <= found and word in (vocabulary if is_name else source):
                 found |= places
         return sorted(found)
 

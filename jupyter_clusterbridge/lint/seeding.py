@@ -42,12 +42,21 @@ def seeded_before(stream: str, node: ast.AST, cell: CellContext) -> bool:
 
 
 def _mentioned(notebook: NotebookContext) -> bool:
-    return any(word in notebook.source for word in _WORDS)
+    return any(_mentions(cell) for cell in notebook.cells)
+
+
+def _mentions(cell: CellContext) -> bool:
+    return any(word in cell.lowered for word in _WORDS)
 
 
 def _find(notebook: NotebookContext) -> dict[str, Place]:
-    trees = [(cell.cell.index, cell.tree) for cell in notebook.cells if cell.tree is not None]
-    helpers = _helpers([tree for _, tree in trees], notebook)
+    # what seeds nothing and names nothing that seeds need not be looked through
+    cells = [cell for cell in notebook.cells if _mentions(cell)]
+    helpers = _helpers(cells, notebook)
+    while more := [cell for cell in notebook.cells if cell not in cells and _names_one(cell, helpers)]:
+        cells += more
+        helpers = _helpers(cells, notebook)
+    trees = [(cell.cell.index, cell.tree) for cell in cells if cell.tree is not None]
     found: dict[str, Place] = {}
     for index, tree in trees:
         for node in _run_at_top_level(tree):
@@ -66,12 +75,16 @@ def _is_helper(node: ast.Call, helpers: dict[str, tuple[str, ...]]) -> bool:
     return isinstance(node.func, ast.Name) and node.func.id in helpers
 
 
-def _helpers(trees: list[ast.Module], notebook: NotebookContext) -> dict[str, tuple[str, ...]]:
-    """The streams that each function or class of the notebook seeds when it is used, also through others."""
+def _names_one(cell: CellContext, helpers: dict[str, tuple[str, ...]]) -> bool:
+    return any(streams and name in cell.cell.source for name, streams in helpers.items())
+
+
+def _helpers(cells: list[CellContext], notebook: NotebookContext) -> dict[str, tuple[str, ...]]:
+    """The streams that each function or class of the cells seeds when it is used, also through others."""
     own: dict[str, set[str]] = {}
     names: dict[str, set[str]] = {}
     # a node counts for every definition around it
-    todo: list[tuple[ast.AST, tuple[str, ...]]] = [(tree, ()) for tree in trees]
+    todo: list[tuple[ast.AST, tuple[str, ...]]] = [(cell.tree, ()) for cell in cells if cell.tree is not None]
     while todo:
         node, within = todo.pop()
         if isinstance(node, ast.Name):
