@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jupyter_clusterbridge.app.check import check_notebook_file
-from jupyter_clusterbridge.app.text import check_lines, counted, finding_lines
+from jupyter_clusterbridge.app.text import cell_lines, counted, finding_lines, intervention_lines
 from jupyter_clusterbridge.model.canonical import digest_json, short
 from jupyter_clusterbridge.model.environment import Environment
 from jupyter_clusterbridge.model.notebook import Notebook, read_notebook
@@ -61,7 +61,7 @@ def _loaded(environment: Environment | None) -> list[str]:
 
 
 def status_lines(status: NotebookStatus) -> Iterator[str]:
-    """The status as short lines: identity, what was recorded, what a cluster will not forgive."""
+    """The status as short lines: identity, what was recorded and done by hand, what a cluster will not forgive."""
     record = status.record
     yield "identity  " + "  ".join(f"{name} {short(digest)}" for name, digest in status.digests.items())
     ran = sum(cell.runs > 0 for cell in record.cells)
@@ -74,6 +74,10 @@ def status_lines(status: NotebookStatus) -> Iterator[str]:
         f"{counted(max(len(loaded) - 1, 0), 'package')} in memory",
     ]
     yield f"recorded  {', '.join(parts)}"
+    done = list(intervention_lines(status.report, harmless=False))
+    if done:
+        yield "What was done by hand and a job will not do, the gravest first:"
+        yield from (f"  {line}" for line in done)
     yield "What a cluster will not forgive:"
-    yield from (f"  {line}" for line in check_lines(status.report, unsafe=False))
+    yield from (f"  {line}" for line in cell_lines(status.report, unsafe=False))
     yield from (f"  {line}" for line in finding_lines(status.report.findings))

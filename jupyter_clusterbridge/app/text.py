@@ -75,6 +75,25 @@ def check_lines(report: CheckReport, *, unsafe: bool = True) -> Iterator[str]:
             and what a person did that asks for no remedy. Otherwise what a person did stands in the order of
             consequence, and not in that of time.
     """
+    yield from cell_lines(report, unsafe=unsafe)
+    yield from intervention_lines(report, harmless=unsafe)
+
+
+def intervention_lines(report: CheckReport, *, harmless: bool) -> Iterator[str]:
+    """What a person did that a job will not do, each with its remedy below it.
+
+    Args:
+        report: what check found.
+        harmless: whether all of it is told, in the order of time; else what asks for a remedy, gravest first.
+    """
+    for intervention in report.interventions if harmless else by_consequence(report.interventions):
+        if harmless or not intervention.harmless:
+            yield f"{intervention.kind.value.replace('_', ' ')}: {intervention.message}"
+            yield f"    {intervention.remedy}"
+
+
+def cell_lines(report: CheckReport, *, unsafe: bool) -> Iterator[str]:
+    """The states of the cells; see :func:`check_lines`."""
     if not report.recorded:
         yield "Nothing was recorded for this notebook; load the extension with: %load_ext clusterbridge"
         return
@@ -92,11 +111,6 @@ def check_lines(report: CheckReport, *, unsafe: bool = True) -> Iterator[str]:
     if never:
         yield f"{_numbered(never, [cell.cell_index for cell in report.cells])}: never run"
     yield from _untracked(report)
-    for intervention in report.interventions if unsafe else by_consequence(report.interventions):
-        if intervention.harmless and not unsafe:
-            continue
-        yield f"{intervention.kind.value.replace('_', ' ')}: {intervention.message}"
-        yield f"    {intervention.remedy}"
 
 
 def _cell_lines(cell: CellReport) -> tuple[str, ...]:

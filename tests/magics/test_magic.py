@@ -51,6 +51,15 @@ def test_export_writes_a_bundle_with_the_session_as_baseline(live: LiveNotebook)
     assert "baseline  recorded" in text
 
 
+def test_status_lists_what_was_done_by_hand_with_the_gravest_first(live: LiveNotebook) -> None:
+    text = live.execute("1 / 0\n") + live.execute("%clusterbridge status")
+    assert "What was done by hand and a job will not do" not in text  # the console is not the notebook
+    live.run("c2")
+    text = live.execute("%clusterbridge status")
+    done = text.partition("the gravest first:\n")[2].partition("What a cluster will not forgive:")[0]
+    assert done.startswith("  rerun: cell 2 ran 2 times and moved the random stream `python` on each time\n")
+
+
 def test_check_names_a_rerun(live: LiveNotebook) -> None:
     live.run("c2")
     assert "rerun:" in live.execute("%clusterbridge check")
