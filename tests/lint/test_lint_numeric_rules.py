@@ -9,6 +9,10 @@ import pytest
 from lint_kit import Lint
 
 CAUGHT: list[tuple[str, list[tuple[int, int, str]], str]] = [
+    ("CB102", [(0, 3, "warning")], "import time\nfrom transformers import TrainingArguments\nTrainingArguments('x', seed=int(time.time()))"),
+    ("CB102", [(0, 4, "warning")], "import uuid\nfrom sklearn.model_selection import KFold\nn = uuid.uuid4().int\nKFold(3, shuffle=True, random_state=n % 100)"),
+    ("CB102", [(0, 2, "warning")], "import time, tensorflow as tf\ntf.random.set_seed(int(time.time()))"),
+    ("CB104", [(0, 2, "warning")], "from sklearn.cluster import KMeans\nKMeans(2)\nKMeans(3)"),
     ("CB104", [(0, 2, "warning")], "from sklearn.linear_model import LogisticRegression\nLogisticRegression(solver='saga')"),
     ("CB104", [(0, 2, "warning")], "import sklearn.ensemble as e\ne.RandomForestClassifier()\n# %%\nimport numpy as np\nnp.random.seed(0)"),
     ("CB106", [(0, 2, "warning")], "import torch\ndef set_seed(n):\n    torch.manual_seed(n)\n# %%\ntorch.rand(2)"),
@@ -53,6 +57,10 @@ def test_the_rule_finds_this(code: str, expected: list[tuple[int, int, str]], te
 
 
 QUIET: dict[str, list[str]] = {
+    "CB102": [
+        "import time\nfit(x, started=time.time(), seed=0)\nfit = print\nx = 0",
+        "import time\nnp.random.seed(seed=3)\nt = time.time()\nnp = 0",
+    ],
     "CB104": [
         "from sklearn.svm import SVC\nSVC()",
         "from sklearn.decomposition import PCA\nPCA(2)",

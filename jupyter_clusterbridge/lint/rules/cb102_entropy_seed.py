@@ -46,6 +46,8 @@ _NEED_A_SEED = {
     "random.Random",
 }
 
+_SEED_ARGUMENTS = ("seed", "random_state", "random_seed", "rstate")
+
 
 _TORCH_SEEDERS = ("manual_seed", "set_seed", "seed_everything", "seed_all", "set_random_seed", "fix_seed")
 
@@ -56,8 +58,8 @@ class EntropySeed(Rule):
     ## What it does
 
     Reports a seed that comes from `time`, `datetime`, `os.urandom`, `uuid`, `secrets` or a process id, also
-    through a name; a generator that is made without a seed, such as `np.random.default_rng()`; and
-    `torch.seed()`.
+    through a name or as an argument `seed` or `random_state` of any call; a generator that is made without a
+    seed, such as `np.random.default_rng()`; and `torch.seed()`.
 
     ## Why it matters on a cluster
 
@@ -132,6 +134,17 @@ class EntropySeed(Rule):
             self.report(cell, node, f"`{ast.unparse(node.func)}` gets another seed in each run")
         elif needs and not has_star(node) and self._no_seed(node, cell):
             self.report(cell, node, f"`{ast.unparse(node)}` takes its seed from the system's entropy")
+
+    def visit_keyword(self, node: ast.AST, cell: CellContext) -> None:
+        """Look at the seed that any other call gets by name."""
+        assert isinstance(node, ast.keyword)
+        if node.arg not in _SEED_ARGUMENTS or not self._is_entropy(node.value, cell):
+            return
+        call = cell.parents[-1] if cell.parents else None
+        if isinstance(call, ast.Call):
+            called = cell.resolve(call.func)
+            if called not in _NEED_A_SEED and "seed" not in ast.unparse(call.func).lower():
+                self.report(cell, node.value, f"`{ast.unparse(call.func)}` gets another seed in each run")
 
     def _note_entropy(self, cell: CellContext) -> None:
         """The names that the visited call is assigned to hold entropy from here on."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from jupyter_clusterbridge.lint.calls import has_star
-from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.fixes import set_argument
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.seeding import seeded_before
@@ -64,18 +64,30 @@ class MissingRandomState(Rule):
     words = frozenset({"sklearn"})
     calls = frozenset({"sklearn.*"})
 
+    def __init__(self, notebook: NotebookContext) -> None:
+        super().__init__(notebook)
+        self._calls: dict[str, list[tuple[ast.Call, CellContext, bool]]] = {}
+
     def visit_call(self, node: ast.Call, cell: CellContext) -> None:
-        """Look at scikit-learn's calls."""
+        """Gather scikit-learn's calls that draw."""
         name = cell.callee or ""
         if has_star(node) or not lacks_a_state(node, cell):
             return
         draws = draws_without_a_state(name, node, cell)
-        if draws is False or seeded_before("numpy", node, cell):
-            return
-        function = name.rpartition(".")[2]
+        if draws is not False and not seeded_before("numpy", node, cell):
+            self._calls.setdefault(name.rpartition(".")[2], []).append((node, cell, bool(draws)))
+
+    def end_notebook(self) -> None:
+        """Report each function once, at its first call, with the number of further ones."""
+        for function, calls in self._calls.items():
+            for number, (node, cell, draws) in enumerate(calls, start=1):
+                more = f", here and {len(calls) - number} times below" if number < len(calls) else ""
+                if self._report(function, more, node, cell, draws=draws):
+                    break
+
+    def _report(self, function: str, more: str, node: ast.Call, cell: CellContext, *, draws: bool) -> bool:
         if draws:
-            message = f"`{function}` draws random numbers and has no `random_state`"
-            self.report(cell, node, message, fix=set_argument(node, "random_state", "0", cell))
-        else:
-            message = f"`{function}` takes a `random_state` and has none"
-            self.report(cell, node, message, severity=Severity.INFO, confidence=Confidence.LOW)
+            message = f"`{function}` draws random numbers and has no `random_state`{more}"
+            return self.report(cell, node, message, fix=set_argument(node, "random_state", "0", cell))
+        message = f"`{function}` takes a `random_state` and has none{more}"
+        return self.report(cell, node, message, severity=Severity.INFO, confidence=Confidence.LOW)

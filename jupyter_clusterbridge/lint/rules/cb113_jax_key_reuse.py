@@ -83,7 +83,7 @@ class JaxKeyReuse(Rule):
         if before is None:
             self._used[place] = drawn
         elif before != "split" or drawn != "split":
-            self.report(cell, node, f"`{key.id}` was used up by `{before}` and gives the same numbers again")
+            self.report(cell, node, f"`{key.id}` was used up by `{before}`, so that this is not independent of it")
             del self._used[place]
 
 

@@ -80,6 +80,6 @@ class UnseededTensorflow(Rule):
 
     def _is_seeded(self, node: ast.Call, cell: CellContext) -> bool:
         # only Keras 3 on another backend draws from that one's stream, which has rules of its own
-        if "KERAS_BACKEND" in self.notebook.source:
+        if "KERAS_BACKEND" in self.notebook.source or "theano" in self.notebook.source:
             return True
         return "tensorflow" in first_seeds(self.notebook) and seeded_before("tensorflow", node, cell)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from jupyter_clusterbridge.lint.calls import argument, constant, has_star
-from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.fixes import set_argument
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.seeding import seeded_before
@@ -19,8 +19,8 @@ class UnseededSample(Rule):
 
     ## What it does
 
-    Reports `frame.sample(frac=...)` and `frame.sample(n=...)` of pandas without `random_state`, as long as
-    nothing above has seeded NumPy's global stream, from which it draws then. A sample that is only shown is
+    Reports the first `frame.sample(frac=...)` or `frame.sample(n=...)` of pandas without `random_state`, as long
+    as nothing above has seeded NumPy's global stream, from which it draws then. A sample that is only shown is
     of info level.
 
     ## Why it matters on a cluster
@@ -57,6 +57,11 @@ class UnseededSample(Rule):
     words = frozenset({"pandas"})
     methods = frozenset({"sample"})
 
+    def __init__(self, notebook: NotebookContext) -> None:
+        super().__init__(notebook)
+        self._done = False
+        self._shown: tuple[ast.Call, CellContext] | None = None
+
     def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look at samples."""
         if has_star(node) or not isinstance(node.func, ast.Attribute) or (cell.callee or "").startswith("random."):
@@ -67,10 +72,20 @@ class UnseededSample(Rule):
         state = argument(node, "random_state", 4)
         if argument(node, "seed") is not None or (state is not None and constant(state, cell) is not None):
             return
-        if not seeded_before("numpy", node, cell):
-            severity = Severity.INFO if _only_shown(cell) else None
+        if self._done or seeded_before("numpy", node, cell):
+            return
+        if _only_shown(cell):
+            self._shown = self._shown or (node, cell)
+        else:
             message = f"`{ast.unparse(node.func)}` draws other rows in each run"
-            self.report(cell, node, message, severity=severity, fix=set_argument(node, "random_state", "0", cell))
+            self._done = self.report(cell, node, message, fix=set_argument(node, "random_state", "0", cell))
+
+    def end_notebook(self) -> None:
+        """Report a sample that is only shown where there is no other."""
+        if self._shown is not None and not self._done:
+            node, cell = self._shown
+            message = f"`{ast.unparse(node.func)}` shows other rows in each run"
+            self.report(cell, node, message, severity=Severity.INFO)
 
 
 def _only_shown(cell: CellContext) -> bool:

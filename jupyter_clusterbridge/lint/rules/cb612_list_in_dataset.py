@@ -5,7 +5,14 @@ from __future__ import annotations
 import ast
 
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
-from jupyter_clusterbridge.lint.loaders import DATA_LOADER, has_workers, is_dataset, method_of, own_attribute
+from jupyter_clusterbridge.lint.loaders import (
+    DATA_LOADER,
+    has_workers,
+    is_dataset,
+    method_of,
+    own_attribute,
+    reads_of_self,
+)
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.trees import descend
 from jupyter_clusterbridge.model.findings import Confidence, Severity
@@ -96,11 +103,13 @@ class ListInDataset(Rule):
         """Look at data sets."""
         assert isinstance(node, ast.ClassDef)
         init = method_of(node, "__init__")
-        if init is None or method_of(node, "__getitem__") is None or not is_dataset(node, cell):
+        reads = method_of(node, "__getitem__")
+        if init is None or reads is None or not is_dataset(node, cell):
             return
+        used = reads_of_self(reads)
         for statement in descend(init):
             kept = own_attribute(statement.targets[0]) if isinstance(statement, ast.Assign) else None
-            if kept is not None and isinstance(statement, ast.Assign) and _is_list(statement.value, cell):
+            if kept in used and isinstance(statement, ast.Assign) and _is_list(statement.value, cell):
                 self._found.append((statement, f"{node.name}.{kept}", cell))
                 return
 
