@@ -55,6 +55,8 @@ class Effects:
     """Old objects that are gone through, which uses up an iterator."""
     modes: set[str] = field(default_factory=set)
     """Old objects that are switched by ``.train()`` or ``.eval()``."""
+    texts: set[str] = field(default_factory=set)
+    """Names of which the text is run as code."""
     joins: bool = False
     """Whether it waits for something that runs beside it: a task, a thread."""
     opaque: bool = False
@@ -88,6 +90,7 @@ class Effects:
         self.modes |= other.modes - known
         self.opaque |= other.opaque
         self.joins |= other.joins
+        self.texts |= other.texts - known
         self.env_reads |= {name for name in other.env_reads if mark("", name) not in known}
         for name in ("binds", "deletes", "imports", "env_writes", "seeds"):
             getattr(self, name).update(getattr(other, name))

@@ -34,6 +34,7 @@ from jupyter_clusterbridge.recorder.look import BUDGET_S, Look, allowance_after
 from jupyter_clusterbridge.recorder.names import CellNames
 from jupyter_clusterbridge.recorder.overwrites import allows
 from jupyter_clusterbridge.recorder.partwatch import Changes, PartWatch, Reading, class_names, class_parts
+from jupyter_clusterbridge.recorder.texts import with_texts
 from jupyter_clusterbridge.runtime.local_modules import is_local
 
 _SHELL_NAME = re.compile(r"_+|__\w+__|_i+|_i?\d+|_[doxs]h|In|Out|get_ipython|exit|quit|open|_exit_code")
@@ -67,7 +68,7 @@ class Footprint:
     """
 
     def __init__(self, names: CellNames, namespace: Mapping[str, Any], budget_s: float = BUDGET_S) -> None:
-        self._names = names
+        self._names = names = with_texts(names, namespace)
         self._namespace = namespace
         self._budget_s = budget_s
         # as lists, so that a namespace of thousands of names is compared without a loop in Python

@@ -215,6 +215,9 @@ class _Walker(PartWalker):
         parsed = parse_cell(text) if isinstance(text, str) and name in ("exec", "eval") else None
         if parsed is None or parsed.tree is None:
             self.out.opaque = True
+            self.out.texts |= (
+                {one.id for one in node.args[:1] if isinstance(one, ast.Name)} - self.bound - self.hidden
+            )
             return
         for statement in parsed.tree.body:
             self.visit(statement)

@@ -26,6 +26,9 @@ FORMS = {
     "writefile": (("%%writefile w.txt\n5", "v = open('w.txt').read()"), "ab", "cc", ""),
     "run": (("xs = []", "%run script.py", "y = inner + len(xs)"), "bc", "ccc", ""),
     "run in the notebook's names": (("xs = []", "%run -i growing.py", "y = inner + len(xs)"), "bc", "cdd", "b"),
+    "run of a script that counts": (("count = 0", "%run -i counting", "n = count"), "bc", "cdd", "b"),
+    "exec of a text that counts": (("count = 0\ntext = 'count = count + ' + '1'", "exec(text)", "n = count"), "bc", "cdd", "b"),
+    "exec of a text that sets": (("count = 0\ntext = 'count = ' + '1'", "exec(text)", "n = count"), "bbc", "ccc", ""),
     "exec": (("xs = []", "exec('q = 1\\nxs.append(q)')", "y = q + len(xs)"), "bc", "cdd", "b"),
     "exec of text that is computed": (("xs = []\ntext = 'xs.append' + '(1)'", "exec(text)", "y = len(xs)"), "bc", "cdd", "b"),
     "exec that only binds": (("k = 3", "exec('q = k')", "y = q"), "bbc", "ccc", ""),
@@ -63,6 +66,7 @@ def test_a_form_of_cell_has_its_answer(bench, tmp_path, form):
     sources, again, states, unsafe = FORMS[form]
     (tmp_path / "script.py").write_text("inner = 5\n")
     (tmp_path / "growing.py").write_text("inner = 5\nxs.append(inner)\n")
+    (tmp_path / "counting.py").write_text("count = count + 1\n")
     (tmp_path / "lines.txt").write_text("a\nb\nc\n")
     one = bench(*sources).run("*")
     assert all(result.success for result in one.results)
