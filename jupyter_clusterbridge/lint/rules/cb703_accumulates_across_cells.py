@@ -20,9 +20,14 @@ _SETTLING = words("dropna drop_duplicates fillna ffill bfill sort_values sort_in
 """Methods that find nothing left to do in place the second time."""
 
 _SAME = words("sorted set list tuple dict str int float Path")
+_ADDING = words("""
+    concat concatenate append vstack hstack stack cat expand_dims get_dummies get_peft_model union merge one_hot
+    to_categorical insert column_stack pad
+""")
+"""Functions that add to what they are given, each time."""
 _SAME_METHODS = words("""
     to cuda cpu eval float double half copy sort_index astype strip lower upper resolve dropna drop_duplicates
-    fillna sort_values head clip abs rename assign
+    fillna sort_values head clip abs rename assign filter
 """)
 """Methods whose result is the same when they run on it again."""
 
@@ -126,16 +131,21 @@ def _idempotent(value: ast.expr, name: str, cell: CellContext) -> bool:
     if isinstance(value, ast.Subscript):
         return base_name(value.value) == name and _chooses_again(value.slice)
     if not isinstance(value, ast.Call):
-        return isinstance(value, ast.Name)
+        return isinstance(value, (ast.Name, ast.DictComp))
     function = value.func
     # what a function of the notebook does to its argument is not looked into
     if isinstance(function, ast.Name) and (function.id in _SAME or function.id in cell.notebook.functions):
         return True
     if cell.resolve(function) in _CONVERSIONS or _merges_on_all(value, cell):
         return True
-    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == name:
-        return function.attr in _SAME_METHODS
-    return False
+    if isinstance(function, ast.Attribute):
+        if isinstance(function.value, ast.Name) and function.value.id == name:
+            return function.attr in _SAME_METHODS
+        if name in names_in(function):
+            return False
+    # a function that is handed the value may well give the same for what it gave before
+    last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return last not in _ADDING
 
 
 def _merges_on_all(call: ast.Call, cell: CellContext) -> bool:
