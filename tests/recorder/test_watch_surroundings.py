@@ -123,6 +123,18 @@ def test_a_variable_set_in_the_console_is_told(front: Any) -> None:
     one.run("c")
     message = one.one("env_change").message
     assert message.startswith("the environment variable `MODE` was changed by a cell that is not in the file")
+    one.live.execute("%cd -q /")
+    assert one.one("cwd_change").harmless  # no cell has run since
+    one.run("c")
+    assert one.found("cwd_change", harmless=False)
+
+
+def test_a_folder_that_a_cell_of_the_file_changes_is_no_alarm(front: Any) -> None:
+    one = front(
+        "import os\nos.makedirs('data', exist_ok=True)", "os.chdir('data')", "where = os.getcwd()", "%cd -q .."
+    )
+    one.run("a", "b", "c", "d", "e")
+    assert one.found("cwd_change") == []
 
 
 def test_a_value_set_in_the_console_over_that_of_a_cell_is_told_with_both(front: Any) -> None:
