@@ -26,6 +26,8 @@ class LabBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         build = Path(self.root, "jupyter_clusterbridge", "_lab")
         if version == "standard" and is_development_build(build):
             shutil.rmtree(build)
+        if os.environ.get("PRE_COMMIT"):  # a hook that lints has no JupyterLab to be part of
+            os.environ["SKIP_JUPYTER_BUILDER"] = "1"
         if os.environ.get("SKIP_JUPYTER_BUILDER"):
             return
         if shutil.which("node") is None and is_stale(build, Path(self.root, "labextension")):
