@@ -33,6 +33,9 @@ def _parser() -> _Parser:
     commands = parser.add_subparsers(dest="command", parser_class=_Parser)
     commands.add_parser("status", help="identity, what was recorded, what a cluster will not forgive")
     commands.add_parser("check", help="state of each cell, interventions, findings")
+    lint = commands.add_parser("lint", help="what a cluster will not forgive in the saved notebook")
+    lint.add_argument("--select", action="append", metavar="CODES")
+    lint.add_argument("--ignore", action="append", metavar="CODES")
     export = commands.add_parser("export", help="write the notebook as a job bundle")
     export.add_argument("-o", "--output", required=True)
     export.add_argument("--to", action="append", default=[], metavar="ENGINE")
@@ -95,6 +98,19 @@ def _check(shell: InteractiveShell, options: argparse.Namespace) -> None:
         print(line)
 
 
+def _lint(shell: InteractiveShell, options: argparse.Namespace) -> None:
+    from jupyter_clusterbridge.app.lint import LintOptions, lint_paths
+    from jupyter_clusterbridge.app.text import lint_lines
+    from jupyter_clusterbridge.lint.registry import parse_codes
+
+    chosen = LintOptions(
+        select=parse_codes(options.select, "--select") if options.select else None,
+        ignore=parse_codes(options.ignore, "--ignore") if options.ignore else None,
+    )
+    for line in lint_lines(lint_paths([_notebook(shell)], chosen).report):
+        print(line)
+
+
 def _export(shell: InteractiveShell, options: argparse.Namespace) -> None:
     from jupyter_clusterbridge.app.assignments import parse_assignments
     from jupyter_clusterbridge.app.export import ExportRequest, export_notebook
@@ -131,6 +147,7 @@ def _determinism(shell: InteractiveShell, options: argparse.Namespace) -> None:
 _COMMANDS: dict[str, Callable[[InteractiveShell, argparse.Namespace], None]] = {
     "status": _status,
     "check": _check,
+    "lint": _lint,
     "export": _export,
     "compare": _compare,
     "determinism": _determinism,

@@ -84,6 +84,12 @@ def test_a_mistake_is_a_message_and_no_traceback(live: LiveNotebook, line: str, 
     assert not (Path(live.path).parent / "out2").exists()
 
 
+def test_lint_reads_the_saved_notebook_and_takes_a_choice_of_rules(live: LiveNotebook) -> None:
+    assert "finding" in live.execute("%clusterbridge lint").lower()
+    assert live.execute("%clusterbridge lint --select CB404").strip() == "No findings."
+    assert "no rule has the code 'CB9'" in live.execute("%clusterbridge lint --ignore CB9")
+
+
 def test_unloading_takes_the_magic_away_and_reloading_brings_it_back_once(live: LiveNotebook) -> None:
     assert "not found" in live.execute("%unload_ext clusterbridge\n%clusterbridge status")
     assert live.execute("%load_ext clusterbridge\n%load_ext clusterbridge\n%clusterbridge").count("identity") == 1
