@@ -51,7 +51,16 @@ def torch_operation(node: ast.Call, cell: CellContext) -> tuple[str, Nondetermin
         return None
     if op is None or not op.applies(installed_torch()):
         return None
-    return None if op.backward and (not trains(cell.notebook) or _without_gradient(node, cell)) else (name, op)
+    return None if op.backward and not _differentiated(node, cell) else (name, op)
+
+
+def _differentiated(node: ast.Call, cell: CellContext) -> bool:
+    """Whether a gradient may go through what the call returns."""
+    if not trains(cell.notebook) or _without_gradient(node, cell):
+        return False
+    # a layer is made at top level and trained elsewhere; a function's result is used where it is called
+    is_layer = (cell.callee or "").rpartition(".")[2][:1].isupper()
+    return is_layer or cell.function is not None or any(word in cell.cell.source for word in _TRAINING)
 
 
 def _without_gradient(node: ast.Call, cell: CellContext) -> bool:

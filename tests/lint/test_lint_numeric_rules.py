@@ -141,6 +141,7 @@ QUIET: dict[str, list[str]] = {
         "from torchvision import transforms\ntransforms.Compose([transforms.RandomCrop(2)])",
     ],
     "CB201": [
+        "import torch\ntrainer.fit(model)\n# %%\nup = torch.nn.functional.interpolate(logits, size=3, mode='bilinear')\nlogits = trainer = model = 0  # cuda",
         "import torch\nx.index_add_(0, i, y)\ntorch.use_deterministic_algorithms(True, warn_only=True)\nx = i = y = 0",
         "import torch\nwith torch.no_grad():\n    torch.nn.functional.interpolate(x, mode='bilinear')\nloss.backward()\nx = loss = 0  # cuda",
         "import torch\nx.scatter_(1, index, 1.0)\nx = index = 0  # cuda",
@@ -163,6 +164,7 @@ QUIET: dict[str, list[str]] = {
         "import torch, os\ndef child():\n    os.environ['OMP_NUM_THREADS'] = '1'",
     ],
     "CB210": [
+        "import numba, numpy as np\n@numba.njit(parallel=True)\ndef f(n, x):\n    y = np.arange(n)\n    for i in numba.prange(9):\n        y += x\n    return y",
         "import numba\n@numba.njit\ndef f(x):\n    s = 0.0\n    for i in numba.prange(9):\n        s += x[i]\n    return s",
         "import numba\n@numba.njit(parallel=True)\ndef f(x, y):\n    for i in numba.prange(9):\n        y[i] += x[i]",
     ],
@@ -212,6 +214,7 @@ QUIET: dict[str, list[str]] = {
     "CB613": ["import torch\nfor epoch in range(3):\n    torch.cuda.empty_cache()"],
     "CB614": [
         "import pandas as pd\nfor i in range(3):\n    table = pd.concat([table, more])\ntable = more = 0",
+        "import torch\nfor x in xs:\n    ids = x.ids\n    ids = torch.cat([ids, x.end])\nxs = []",
         "import pandas as pd\nfor x in xs:\n    table = pd.concat([a, b])\nxs = a = b = []",
     ],
 }  # fmt: skip

@@ -72,18 +72,20 @@ class ParallelFloatSum(Rule):
             return
         if isinstance(node.value, ast.Constant) or "set_num_threads" in self.notebook.source:
             return
-        if _in_parallel_loop(cell):
+        if _in_parallel_loop(node.target.id, cell):
             message = f"the sum `{node.target.id}` over threads hangs on their number"
             self.report(cell, node, message)
 
 
-def _in_parallel_loop(cell: CellContext) -> bool:
+def _in_parallel_loop(name: str, cell: CellContext) -> bool:
+    """Whether the place is in a ``prange`` loop of a compiled function in which the name begins as one number."""
     parallel = False
     for node in reversed(cell.parents):
         if isinstance(node, ast.For) and isinstance(node.iter, ast.Call):
             parallel = parallel or cell.resolve(node.iter.func) == "numba.prange"
         if isinstance(node, ast.FunctionDef):
-            return parallel and any(_compiles_in_parallel(decorator, cell) for decorator in node.decorator_list)
+            compiled = any(_compiles_in_parallel(decorator, cell) for decorator in node.decorator_list)
+            return parallel and compiled and any(_starts_as_number(part, name) for part in node.body)
     return False
 
 
@@ -91,3 +93,9 @@ def _compiles_in_parallel(decorator: ast.expr, cell: CellContext) -> bool:
     if not isinstance(decorator, ast.Call) or cell.resolve(decorator.func) not in _JIT:
         return False
     return is_constant(argument(decorator, "parallel"), True, cell)
+
+
+def _starts_as_number(statement: ast.stmt, name: str) -> bool:
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Constant):
+        return False
+    return any(isinstance(target, ast.Name) and target.id == name for target in statement.targets)

@@ -80,7 +80,7 @@ class RetainedGraph(Rule):
                 # accelerator.backward(loss), scaler.scale(loss).backward()
                 if isinstance(argument, ast.Name):
                     self._differentiated.add((cell.function, argument.id))
-        elif name == "append" and len(node.args) == 1:
+        elif name == "append" and len(node.args) == 1 and not node.keywords:
             receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
             if isinstance(receiver, ast.Name):
                 self._keep(node, receiver.id, node.args[0], cell)

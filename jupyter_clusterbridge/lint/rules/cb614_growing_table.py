@@ -70,11 +70,12 @@ class GrowingTable(Rule):
         parts = first.elts if isinstance(first, (ast.List, ast.Tuple)) else node.args[:2]
         if not isinstance(target, ast.Name) or not parts or not isinstance(parts[0], ast.Name):
             return
-        if parts[0].id == target.id and len(parts) > 1 and _long_loop(cell):
+        if parts[0].id == target.id and len(parts) > 1 and _long_loop(target.id, parent, cell):
             self.report(cell, node, f"`{target.id}` is copied whole in every pass of the loop")
 
 
-def _long_loop(cell: CellContext) -> bool:
+def _long_loop(name: str, joined: ast.Assign, cell: CellContext) -> bool:
+    """Whether a loop runs often and the name keeps what it held in the pass before."""
     for node in reversed(cell.parents):
         if isinstance(node, ast.While):
             return True
@@ -82,7 +83,16 @@ def _long_loop(cell: CellContext) -> bool:
             few = isinstance(node.iter, (ast.List, ast.Tuple))
             count = node.iter.args[-1] if isinstance(node.iter, ast.Call) and node.iter.args else None
             short = isinstance(count, ast.Constant) and isinstance(count.value, int) and count.value < 20
-            return not few and not short
+            return not few and not short and not any(_starts_anew(part, name, joined) for part in node.body)
         if isinstance(node, (ast.FunctionDef, ast.Lambda)):
             return False
     return False
+
+
+def _starts_anew(statement: ast.stmt, name: str, joined: ast.Assign) -> bool:
+    """Whether a statement of the loop gives the name another value in every pass."""
+    if not isinstance(statement, ast.Assign) or statement is joined:
+        return False
+    return any(
+        isinstance(inner, ast.Name) and inner.id == name for part in statement.targets for inner in ast.walk(part)
+    )
