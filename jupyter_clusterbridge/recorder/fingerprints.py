@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import enum
 import functools
+import marshal
 import sys
 import types
 from collections import OrderedDict, defaultdict, deque
@@ -83,12 +84,14 @@ class _Limits(NamedTuple):
     sample_size: int
     """Bytes at each place."""
     items: int
+    scalars: int
+    """Length up to which a list of nothing but numbers or texts is taken in full."""
     depth: int
 
 
-_FULL = _Limits(16 << 20, 64, 4096, 2000, 5)
+_FULL = _Limits(16 << 20, 64, 4096, 2000, 30_000, 5)
 """About 1 ms of buffers, and as much of containers."""
-_SAMPLE = _Limits(1 << 14, 8, 512, 60, 2)
+_SAMPLE = _Limits(1 << 14, 8, 512, 60, 0, 2)
 """About 20 us."""
 
 
@@ -317,25 +320,43 @@ class _Feeder:
     def _sequence(self, value: Any, depth: int) -> None:
         count = len(value)
         self.mark(str(count))
+        if self._items < count <= self._limits.scalars and self._all_scalars(value):
+            return
         for item in self._chosen(value, count):
             self.feed(item, depth + 1)
 
+    def _all_scalars(self, value: Any) -> bool:
+        """Put a long list of nothing but numbers or texts in as a whole."""
+        kinds = set(map(type, value))
+        if kinds == {str}:
+            self.mark("\0".join(value))
+        elif kinds <= {int, float, bool}:
+            # version 2 knows no references, which depend on who else holds an object
+            self.state.update(marshal.dumps(list(value), 2))
+        else:
+            return False
+        self.check_time()
+        return True
+
     def _chosen(self, value: Any, count: int) -> Any:
-        if count <= self._items:
+        weight = _weight(value[0] if count else None)
+        if count * weight <= self._items:
             return tuple(value)
         self.exact = False
         if isinstance(value, deque):
             return (value[0], value[-1])
-        return [value[index] for index in range(0, count, max(count // self._limits.samples, 1))] + [value[-1]]
+        some = max(min(self._limits.samples, self._items // weight), 1)
+        return [value[index] for index in range(0, count, -(-count // some))] + [value[-1]]
 
     def _mapping(self, value: Any, depth: int) -> None:
         self.mark(str(len(value)))
         pairs: list[Any]
-        if len(value) <= self._items:
+        weight = _weight(next(iter(value.values()), None))
+        if len(value) * weight <= self._items:
             pairs = list(value.items())
         else:
             self.exact = False
-            some = self._limits.samples
+            some = max(min(self._limits.samples, self._items // weight // 2), 1)
             pairs = [*islice(value.items(), some), *islice(reversed(value.items()), some)]
         for key, item in pairs:
             self.feed(key, depth + 1)
@@ -445,6 +466,12 @@ class _Feeder:
         found = [part for part in parts if is_a(part, "numpy", "ndarray")]
         for part in found or [array]:
             self.feed(part, min(depth + 1, self._limits.depth - 1))
+
+
+def _weight(item: object) -> int:
+    """How many plain items one item of a container costs, judged by the first: arrays and frames are dear."""
+    root = type(item).__module__.partition(".")[0]
+    return {"numpy": 10, "torch": 10, "pandas": 100, "__main__": 3}.get(root, 1)
 
 
 def _columns(manager: Any) -> Iterator[Any]:

@@ -155,3 +155,33 @@ def test_tensors_without_memory_of_their_own_are_no_trouble() -> None:
         torch.ones(3).to_sparse(), torch.ones(3, dtype=torch.bfloat16), torch.ones(2, 2, dtype=torch.complex64),
     ):  # fmt: skip
         assert fingerprint(value, clock() + 1).digest == fingerprint(value, clock() + 1).digest
+
+
+@pytest.mark.parametrize(
+    ("values", "change"),
+    [
+        (list(range(20_000)), lambda values: values.__setitem__(777, -1)),
+        ([-1] * 20_000, lambda values: values.__setitem__(777, -2)),
+        ([True] * 20_000, lambda values: values.__setitem__(777, 1)),
+        ([0.5, 1] * 5_000, lambda values: values.__setitem__(777, 1.0)),
+        ([f"name {number}" for number in range(5_000)], lambda values: values.__setitem__(777, "name")),
+    ],
+    ids=["int", "equal hashes", "equal values", "kinds", "text"],
+)
+def test_a_change_in_the_middle_of_a_long_list_of_numbers_or_texts_is_seen(values, change) -> None:  # type: ignore[no-untyped-def]
+    values = list(values)
+    before = fingerprint(values, clock() + 1)
+    assert before.exact
+    assert fingerprint(list(values), clock() + 1).digest == before.digest
+    change(values)
+    assert fingerprint(values, clock() + 1).digest != before.digest
+
+
+def test_a_list_of_many_arrays_is_sampled_in_time_and_seen_to_change_as_a_whole() -> None:
+    numpy = pytest.importorskip("numpy")
+    images = [numpy.ones((30, 30)) for _ in range(2_000)]
+    before = fingerprint(images, clock() + 1)
+    assert not before.exact
+    for image in images:
+        image *= 2
+    assert fingerprint(images, clock() + 1).digest != before.digest

@@ -39,7 +39,7 @@ def test_the_journal_of_half_a_day_stays_under_half_of_five_megabytes_and_is_rea
     assert len(starts) == RUNS
     assert [start.source for start in starts[-CELLS:]] == [one.cells[start.cell_id] for start in starts[-CELLS:]]
     assert len([event for event in journal.events if isinstance(event, FileRead)]) == RUNS // 10
-    assert len([event for event in journal.events if isinstance(event, EnvironmentSeen)]) <= 3
+    assert len([event for event in journal.events if isinstance(event, EnvironmentSeen)]) < RUNS // 50
     written = [json.loads(line).get("source") for line in journal.path.read_bytes().splitlines()]
     long = [text for text in written if text is not None and len(text) > 80]
     assert len(long) == len(set(long))
