@@ -212,7 +212,7 @@ class WidgetMoved:
     new: str | None
     at: str
     writes: tuple[str, ...] = ()
-    """Variables that the widget's callbacks bound anew."""
+    """Variables that the widget's callbacks bound anew or changed in place."""
 
 
 @dataclass(frozen=True)

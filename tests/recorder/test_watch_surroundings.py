@@ -47,6 +47,19 @@ def test_autoreload_is_seen_at_the_cell_from_which_on_it_counts(front: Any) -> N
     assert one.live.execute("print(y, z)") == "1 22\n"
 
 
+def test_a_module_edited_many_times_is_told_once_and_not_when_the_old_text_is_back(front: Any) -> None:
+    one = front("%load_ext autoreload\n%autoreload 2", "import helper", "y = helper.f()", "z = helper.f()")
+    module = one.path.parent / "helper.py"
+    for number, cell in enumerate(("c", "d", "e", "e", "e")):
+        module.write_text(f"def f():\n    return {number}\n")
+        one.run(*("a", "b", "c", "d") if number == 0 else cell)
+        time.sleep(0.02)
+    assert one.one("module_changed").message.endswith("cell 3 had run with the old one")
+    module.write_text("def f():\n    return 1\n")
+    one.run("e")
+    assert one.one("module_changed").harmless
+
+
 def test_a_data_file_that_somebody_else_changed_is_told(front: Any) -> None:
     one = front("first = open('data.csv').read()", "second = open('data.csv').read()")
     data = one.path.parent / "data.csv"

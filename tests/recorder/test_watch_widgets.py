@@ -89,3 +89,24 @@ def test_a_password_is_never_written_down_and_unloading_puts_the_widget_class_ba
     assert one.live.execute(code) == "[True, True]\n"
     one.live.execute("%unload_ext clusterbridge")
     assert one.live.execute(code) == "[False, False]\n"
+
+
+def test_a_callback_that_changes_a_list_in_place_is_named_with_it(front: Any) -> None:
+    one = front(
+        """
+        import ipywidgets as w
+        labels = []
+        button = w.Button(description='cat')
+        button.on_click(lambda _: labels.append('cat'))
+        print(button.comm.comm_id)
+        """,
+        "n = len(labels)",
+    )
+    one.run("a")
+    comm_id = one.run("b").strip()
+    for _ in range(2):
+        one.comm(comm_id, {"method": "custom", "content": {"event": "click"}})
+    one.run("c")
+    clicked = one.one("widget_change")
+    assert "was clicked" in clicked.message
+    assert "set `labels`; cell 2 read it" in clicked.message

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from jupyter_clusterbridge.model.events import WidgetMoved
+from jupyter_clusterbridge.model.events import OutsideChange, WidgetMoved
 from jupyter_clusterbridge.model.state import NOTHING, Intervention, InterventionKind
 from jupyter_clusterbridge.recorder.interventions.past import Past
 from jupyter_clusterbridge.recorder.runs import Kernel, Run
@@ -21,6 +21,8 @@ class _Moves:
     count: int = 1
     writes: set[str] = field(default_factory=set)
     readers: list[Run] = field(default_factory=list)
+    over: bool = False
+    """Whether the variable holds another widget by now."""
 
 
 def widget_moves(past: Past, kernel: Kernel) -> Iterator[Intervention]:
@@ -28,7 +30,7 @@ def widget_moves(past: Past, kernel: Kernel) -> Iterator[Intervention]:
     for moves in _chains(past, kernel):
         event = moves.last
         back = moves.first.old == event.new and event.old is not None
-        if back and not moves.readers and not moves.writes:
+        if (back or moves.over) and not moves.readers and not moves.writes:
             continue
         message = _message(past, moves)
         remedy = _remedy(event)
@@ -39,7 +41,15 @@ def widget_moves(past: Past, kernel: Kernel) -> Iterator[Intervention]:
 
 
 def _chains(past: Past, kernel: Kernel) -> Iterator[_Moves]:
-    moved = [(run, event) for run, event in kernel.noted if isinstance(event, WidgetMoved)]
+    beside: dict[Run | None, set[str]] = {}
+    for run, other in kernel.noted:
+        if isinstance(other, OutsideChange) and not other.by and other.location.startswith("name:"):
+            beside.setdefault(run, set()).add(other.location.removeprefix("name:"))
+    moved = [
+        (run, replace(event, writes=tuple(sorted({*event.writes, *beside.get(run, ())} - {*event.names}))))
+        for run, event in kernel.noted
+        if isinstance(event, WidgetMoved)
+    ]
     groups: dict[tuple[object, ...], list[tuple[Run | None, WidgetMoved]]] = {}
     for run, event in moved:
         groups.setdefault((event.names or event.description, event.widget, event.trait), []).append((run, event))
@@ -59,6 +69,7 @@ def _segments(past: Past, kernel: Kernel, group: list[tuple[Run | None, WidgetMo
             ):
                 current.readers.append(run)
             if locations & (run.writes - run.mutates):
+                current.over = True
                 yield current
                 current = None
         while waiting and waiting[0][0] is run:

@@ -137,6 +137,17 @@ def _uses_of(code: types.CodeType) -> _Uses:
     )
 
 
+def mentioned_by(callbacks: Iterable[object], space: Mapping[str, Any]) -> set[str]:
+    """Global names of the notebook that callbacks use when they are called."""
+    found: set[str] = set()
+    for callback in callbacks:
+        function = _function(callback)
+        if function is not None and function.__globals__ is space:
+            own = _uses_of(function.__code__)
+            found |= own.names | _reached(own.names, space).names
+    return found & space.keys()
+
+
 def _reached(names: Iterable[str], space: Mapping[str, Any]) -> _Uses:
     """What the functions of the notebook use that names lead to."""
     found: set[str] = set()

@@ -6,13 +6,15 @@ import datetime
 import functools
 import sys
 import time
-from collections.abc import Iterator, Mapping
+import types
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from jupyter_clusterbridge.model.events import WidgetMoved
-from jupyter_clusterbridge.recorder.fingerprints import identity
+from jupyter_clusterbridge.recorder.fingerprints import OutOfTime, clock, fingerprint, identity
 from jupyter_clusterbridge.recorder.watch.base import Ended, Scene, Watch
+from jupyter_clusterbridge.recorder.watch.names import mentioned_by
 from jupyter_clusterbridge.runtime.patches import Patches
 from jupyter_clusterbridge.runtime.session import utc_now
 
@@ -22,6 +24,8 @@ _LOOKS = frozenset({"layout", "style", "tooltip", "tabbable", "width", "height",
 _SCALARS = (bool, int, float, str, type(None), datetime.date, datetime.datetime, datetime.time)
 _PAUSE_S = 1.0
 """A slider sends a message for each pixel: one event a second is written of them."""
+_LIMIT_S = 0.002
+"""Time for a look at what callbacks may change, before and after each message."""
 _LENGTH = 60
 _DEPTH = 3
 _Key = tuple[int, str]
@@ -99,11 +103,17 @@ class WidgetWatch(Watch):
         if traits:
             values = {trait: _shown(widget, trait) for trait in traits}
             space = self.scene.namespace
-            before.extend((values, dict(zip(list(space), map(identity, space.values()), strict=False))))
+            names = dict(zip(list(space), map(identity, space.values()), strict=False))
+            prints = _prints(mentioned_by(_callbacks(widget, traits), space), space)
+            before.extend((values, names, prints))
 
-    def _after(self, widget: Any, values: dict[str, str | None], names: dict[str, int]) -> None:
+    def _after(
+        self, widget: Any, values: dict[str, str | None], names: dict[str, int], prints: dict[str, int]
+    ) -> None:
         space = self.scene.namespace
-        bound = tuple(sorted(n for n, v in space.items() if names.get(n) != identity(v) and n[:1] != "_"))
+        changed = {n for n, v in space.items() if names.get(n) != identity(v) and n[:1] != "_"}
+        changed |= {name for name, found in _prints(prints, space).items() if found != prints[name]}
+        bound = tuple(sorted(changed))
         for trait, old in values.items():
             new = _shown(widget, trait)
             if trait != "click" and old == new and old is not None:
@@ -139,6 +149,30 @@ class WidgetWatch(Watch):
         for event in waiting.values():
             if event.old != event.new or event.old is None:
                 self.scene.emit(event)
+
+
+def _callbacks(widget: Any, traits: list[str]) -> Iterator[object]:
+    """What is called when a widget is clicked or its traits change, the function of ``interact`` among it."""
+    yield from getattr(getattr(widget, "_click_handlers", None), "callbacks", ())
+    notifiers = getattr(widget, "_trait_notifiers", {})
+    for trait in {*traits, *_VALUES, "label"}:
+        for handler in notifiers.get(trait, {}).get("change", ()):
+            yield getattr(getattr(handler, "__self__", None), "f", handler)
+
+
+def _prints(names: Iterable[str], space: Mapping[str, Any]) -> dict[str, int]:
+    """What data holds, as far as that is known for certain within the time."""
+    found: dict[str, int] = {}
+    deadline = clock() + _LIMIT_S
+    try:
+        for name in sorted(names):
+            value = space.get(name)
+            if not isinstance(value, (type, types.ModuleType, types.FunctionType)):
+                seen = fingerprint(value, deadline)
+                found.update({name: seen.digest} if seen.exact else {})
+    except OutOfTime:
+        pass
+    return found
 
 
 def _by_hand(widget: Any, trait: str) -> bool:
