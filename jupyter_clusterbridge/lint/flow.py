@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from jupyter_clusterbridge.lint.trees import children
+from jupyter_clusterbridge.lint.scope import Scope
+from jupyter_clusterbridge.lint.trees import children, descend
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_YIELDS = (ast.Yield, ast.YieldFrom)
 _ELSEWHERE = ("worker_init_fn",)
 """Arguments whose value is called in another process."""
 
@@ -79,3 +81,43 @@ def _called_elsewhere(node: ast.AST) -> bool:
 def is_dead(node: ast.AST) -> bool:
     """Whether the body of a statement never runs: ``if False:``, ``if 0:``, ``while False:``."""
     return isinstance(node, (ast.If, ast.While)) and isinstance(node.test, ast.Constant) and not node.test.value
+
+
+class Deferred:
+    """What the notebook's functions do, for a rule that wants it where the top level calls them.
+
+    A walk meets the body of a function before any call of it. Only plain functions count that are called by their
+    name: when a method, a generator or a callback runs cannot be seen.
+    """
+
+    def __init__(self) -> None:
+        self._effects: dict[str, list[tuple[str, ast.Call]]] = {}
+        self._calls: dict[str, set[str]] = {}
+        self._plain: dict[ast.FunctionDef, bool] = {}
+
+    def note(self, node: ast.Call, scopes: Sequence[Scope], effect: str | None) -> None:
+        """Note a call within a function, with what it does if the rule cares."""
+        function = scopes[1].node if len(scopes) > 1 else None
+        if not isinstance(function, ast.FunctionDef) or any(scope.deferred for scope in scopes[2:]):
+            return
+        if function not in self._plain:
+            self._plain[function] = not any(isinstance(inner, _YIELDS) for inner in descend(function.body))
+        if not self._plain[function]:
+            return
+        if effect is not None:
+            self._effects.setdefault(function.name, []).append((effect, node))
+        if isinstance(node.func, ast.Name):
+            self._calls.setdefault(function.name, set()).add(node.func.id)
+
+    def of_call(self, node: ast.Call) -> list[tuple[str, ast.Call]]:
+        """What a call of a function by its name does, also through others that it calls."""
+        todo = [node.func.id] if isinstance(node.func, ast.Name) else []
+        seen: set[str] = set()
+        found: list[tuple[str, ast.Call]] = []
+        while todo:
+            name = todo.pop()
+            if name not in seen:
+                seen.add(name)
+                found += self._effects.get(name, ())
+                todo += sorted(self._calls.get(name, ()))
+        return found

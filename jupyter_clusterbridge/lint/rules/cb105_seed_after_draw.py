@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
+from jupyter_clusterbridge.lint.flow import Deferred
 from jupyter_clusterbridge.lint.randomness import STREAMS, stream_drawn
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.seeding import first_seeds, seeded_before
@@ -60,18 +61,31 @@ class SeedAfterDraw(Rule):
     def __init__(self, notebook: NotebookContext) -> None:
         super().__init__(notebook)
         self._open = set(first_seeds(notebook))
+        self._deferred = Deferred()
 
     def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
-        """Look at draws until the stream is seeded."""
+        """Look at draws until the stream is seeded; at those of a function where it is called."""
         assert isinstance(node, ast.Call)
-        if not self._open or cell.function is not None:
+        if not self._open:
             return
         stream = stream_drawn(node, cell)
-        if stream is None or stream not in self._open or (cell.callee or "").endswith(_LATER):
+        if (cell.callee or "").endswith(_LATER):
+            stream = None
+        if cell.function is not None:
+            self._deferred.note(node, cell.scopes, stream)
+        elif stream is not None:
+            self._draw(stream, node, node, cell)
+        else:
+            for drawn, inner in self._deferred.of_call(node):
+                self._draw(drawn, inner, node, cell)
+
+    def _draw(self, stream: str, drawing: ast.Call, node: ast.Call, cell: CellContext) -> None:
+        if stream not in self._open:
             return
         self._open.discard(stream)
         if not seeded_before(stream, node, cell):
             index, line = first_seeds(self.notebook)[stream]
             where = f"line {line}" if index == cell.cell.index else f"line {line} of a later cell"
-            drawn = ast.unparse(node.func)
-            self.report(cell, node, f"`{drawn}` draws from {STREAMS[stream]} before the seed in {where}")
+            within = "" if drawing is node else f" in `{ast.unparse(node.func)}`"
+            drawn = ast.unparse(drawing.func)
+            self.report(cell, node, f"`{drawn}`{within} draws from {STREAMS[stream]} before the seed in {where}")
