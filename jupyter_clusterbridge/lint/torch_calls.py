@@ -14,9 +14,7 @@ from jupyter_clusterbridge.lint.trees import descend
 CALLS = frozenset(torch_ops.FUNCTIONS)
 METHODS = frozenset(torch_ops.METHODS) | {"median", "cumsum"}
 _SWITCHES = ("torch.use_deterministic_algorithms", "torch.set_deterministic_debug_mode")
-NO_GRADIENT = frozenset(
-    {"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"}
-)
+_NO_GRADIENT = ("no_grad", "inference_mode")
 """Contexts and decorators in which torch records no graph."""
 _TRAINING = words("backward( autograd.grad Trainer( .fit( .fit_one_cycle( .fine_tune( SFTTrainer loss_fn(")
 
@@ -71,7 +69,10 @@ def _without_gradient(node: ast.Call, cell: CellContext) -> bool:
 
 
 def under_no_grad(cell: CellContext) -> bool:
-    """Whether the visited node stands in ``with torch.no_grad()`` or in a function decorated by it."""
+    """Whether the visited node stands in ``with torch.no_grad()`` or in a function decorated by it.
+
+    The name alone decides, since ``from fastai.vision import *`` hides where ``torch`` comes from.
+    """
     for node in cell.within(ast.With, ast.FunctionDef, ast.AsyncFunctionDef):
         if isinstance(node, ast.With):
             guards = [item.context_expr for item in node.items]
@@ -79,7 +80,8 @@ def under_no_grad(cell: CellContext) -> bool:
             assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
             guards = node.decorator_list
         for guard in guards:
-            if cell.resolve(guard.func if isinstance(guard, ast.Call) else guard) in NO_GRADIENT:
+            called = guard.func if isinstance(guard, ast.Call) else guard
+            if getattr(called, "attr", getattr(called, "id", None)) in _NO_GRADIENT:
                 return True
     return False
 

@@ -189,6 +189,11 @@ QUIET: dict[str, list[str]] = {
         "import os\nmap(str, range(os.cpu_count()))  # Pool",
     ],
     "CB605": ["from joblib import Parallel\nParallel(n_jobs=2)"],
+    "CB602": [
+        "import torch\nfor r in rs:\n    loss_of([r]).backward()\n    total += r\nrs = []\ntotal = loss_of = 0",
+        "import torch\nlosses = []\nfor x in xs:\n    loss = f(x)\n    losses.append(loss)\nsum(losses).backward()\nloss.backward()\nxs = f = 0",
+        "import torch\nfor loss in xs:\n    loss.backward()\n    metric.append(loss, count=3)\nxs = metric = []",
+    ],
     "CB606": [
         "import torch\nouts = []\nfor x in xs:\n    out = model(x)\n    outs.append(out)\nxs = []\nmodel = abs",
         "import torch\nscores = []\nfor x in xs:\n    model(x).backward()\n    score = test_model(x)\n    scores.append(score)\nxs = []\nmodel = test_model = abs",
@@ -202,6 +207,7 @@ QUIET: dict[str, list[str]] = {
         "import torch\nmodel.eval()\nwith torch.no_grad():\n    for x in xs:\n        model(x)\nmodel = abs\nxs = []",
         "import torch\nmodel.eval()\nfor x in xs:\n    model(x).sum().backward()\nmodel = abs\nxs = []",
         "import torch\nmodel.eval()\nmodel(1)\nmodel = abs",
+        "from fastai.vision import *\nmodel.eval()\nwith torch.no_grad():\n    for x in xs:\n        model(x)\nmodel = abs\nxs = []",
         "import torch\nmodel.eval()\nmodel.train()\nfor x in xs:\n    model(x)\nmodel = abs\nxs = []",
     ],
     "CB609": ["import os\nimport torch\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'x'\ntorch.ones(1, device='cuda')"],
@@ -214,6 +220,7 @@ QUIET: dict[str, list[str]] = {
     "CB613": ["import torch\nfor epoch in range(3):\n    torch.cuda.empty_cache()"],
     "CB614": [
         "import pandas as pd\nfor i in range(3):\n    table = pd.concat([table, more])\ntable = more = 0",
+        "import torch\nfor step in range(99):\n    ids = torch.cat([ids, model(ids)], dim=1)\n    print(ids)\nids = model = 0",
         "import torch\nfor x in xs:\n    ids = x.ids\n    ids = torch.cat([ids, x.end])\nxs = []",
         "import pandas as pd\nfor x in xs:\n    table = pd.concat([a, b])\nxs = a = b = []",
     ],

@@ -7,9 +7,8 @@ import ast
 from jupyter_clusterbridge.lint.calls import method
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.torch_calls import under_no_grad
 from jupyter_clusterbridge.lint.trees import descend
-
-_NO_GRAPH = {"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"}
 
 
 class RetainedGraph(Rule):
@@ -66,6 +65,8 @@ class RetainedGraph(Rule):
 
     def _clear(self) -> None:
         self._differentiated: set[tuple[ast.AST | None, str]] = set()
+        self._needed: set[tuple[ast.AST | None, str]] = set()
+        """What a backward pass reads at all, such as the list in ``sum(losses).backward()``."""
         self._kept: list[tuple[ast.AST | None, ast.AST, str, str]] = []
 
     def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
@@ -73,9 +74,10 @@ class RetainedGraph(Rule):
         assert isinstance(node, ast.Call)
         name = method(node)
         if name == "backward" and isinstance(node.func, ast.Attribute):
+            self._differentiated.update((cell.function, name) for name in _tensors(node.func.value))
             for inner in descend(node.func.value):
                 if isinstance(inner, ast.Name):
-                    self._differentiated.add((cell.function, inner.id))
+                    self._needed.add((cell.function, inner.id))
             for argument in node.args:
                 # accelerator.backward(loss), scaler.scale(loss).backward()
                 if isinstance(argument, ast.Name):
@@ -94,13 +96,13 @@ class RetainedGraph(Rule):
     def end_cell(self, cell: CellContext) -> None:
         """Report what keeps a differentiated value."""
         for function, node, target, value in self._kept:
-            if (function, value) in self._differentiated and (function, target) not in self._differentiated:
+            if (function, value) in self._differentiated and (function, target) not in self._needed:
                 self.report(cell, node, f"`{target}` keeps `{value}` with its graph in every step")
         self._clear()
 
     def _keep(self, node: ast.AST, target: str, value: ast.expr, cell: CellContext) -> None:
         name = _bare_name(value)
-        if name is not None and cell.in_loop() and not _without_graph(cell):
+        if name is not None and cell.in_loop() and not under_no_grad(cell):
             self._kept.append((cell.function, node, target, name))
 
 
@@ -111,11 +113,15 @@ def _bare_name(value: ast.expr) -> str | None:
     return value.id if isinstance(value, ast.Name) else None
 
 
-def _without_graph(cell: CellContext) -> bool:
-    for node in cell.within(ast.With):
-        assert isinstance(node, ast.With)
-        for item in node.items:
-            call = item.context_expr
-            if isinstance(call, ast.Call) and cell.resolve(call.func) in _NO_GRAPH:
-                return True
-    return False
+def _tensors(value: ast.expr) -> list[str]:
+    """Names of what ``backward`` is called on, through sums and methods; not what a function is given."""
+    if isinstance(value, ast.Name):
+        return [value.id]
+    if isinstance(value, ast.BinOp):
+        return [*_tensors(value.left), *_tensors(value.right)]
+    if isinstance(value, (ast.Attribute, ast.Subscript)):
+        return _tensors(value.value)
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        scaled = value.args if value.func.attr == "scale" else []
+        return [*_tensors(value.func.value), *(name for argument in scaled for name in _tensors(argument))]
+    return []

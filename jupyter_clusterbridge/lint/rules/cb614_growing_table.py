@@ -20,7 +20,8 @@ class GrowingTable(Rule):
     ## What it does
 
     Reports `table = pd.concat([table, rows])`, and the like of `np.append`, `np.concatenate`, `np.vstack`
-    and `torch.cat`, in a loop whose number of passes is not a small constant.
+    and `torch.cat`, in a loop whose number of passes is not a small constant and that does not need the
+    whole in between.
 
     ## Why it matters on a cluster
 
@@ -78,21 +79,19 @@ def _long_loop(name: str, joined: ast.Assign, cell: CellContext) -> bool:
     """Whether a loop runs often and the name keeps what it held in the pass before."""
     for node in reversed(cell.parents):
         if isinstance(node, ast.While):
-            return True
+            return not _needed_within(node, name, joined)
         if isinstance(node, ast.For):
             few = isinstance(node.iter, (ast.List, ast.Tuple))
             count = node.iter.args[-1] if isinstance(node.iter, ast.Call) and node.iter.args else None
             short = isinstance(count, ast.Constant) and isinstance(count.value, int) and count.value < 20
-            return not few and not short and not any(_starts_anew(part, name, joined) for part in node.body)
+            return not few and not short and not _needed_within(node, name, joined)
         if isinstance(node, (ast.FunctionDef, ast.Lambda)):
             return False
     return False
 
 
-def _starts_anew(statement: ast.stmt, name: str, joined: ast.Assign) -> bool:
-    """Whether a statement of the loop gives the name another value in every pass."""
-    if not isinstance(statement, ast.Assign) or statement is joined:
-        return False
-    return any(
-        isinstance(inner, ast.Name) and inner.id == name for part in statement.targets for inner in ast.walk(part)
-    )
+def _needed_within(loop: ast.For | ast.While, name: str, joined: ast.Assign) -> bool:
+    """Whether the loop also reads or sets the name elsewhere, as one that makes a text token by token does."""
+    own = set(map(id, ast.walk(joined)))
+    named = (node for node in ast.walk(loop) if isinstance(node, ast.Name) and node.id == name)
+    return any(id(node) not in own for node in named)
