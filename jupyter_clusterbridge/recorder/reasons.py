@@ -123,7 +123,7 @@ def _cause(cells: Sequence[Cell], position: int, mismatch: Mismatch, deleted: se
     other = cells[actual.cell]
     where = f"cell {other.index}"
     if actual.cell == position and (expected is None or expected.cell != position):
-        return other.id, _own(what, mismatch)
+        return other.id, _own(what, mismatch, other)
     if expected is None or expected.cell != actual.cell:
         side = "below" if actual.cell > position else "above"
         return other.id, f"{what} was {verb} by {where} {side}; {_instead(cells, expected)}"
@@ -136,8 +136,10 @@ def _instead(cells: Sequence[Cell], expected: Version | None) -> str:
     return f"a clean run takes it from cell {cells[expected.cell].index}"
 
 
-def _own(what: str, mismatch: Mismatch) -> str:
+def _own(what: str, mismatch: Mismatch, cell: Cell) -> str:
     run = mismatch.actual.run
+    if run is not None and run.key != analyse_cell(cell.source).key and run.source.strip() not in cell.source:
+        return f"{what} had been changed by this cell before it was edited"
     if run is not None and not run.complete:
         return f"{what} had been changed by a run of this cell that {_ended(run.status)}"
     times = _repeats(mismatch.actual)

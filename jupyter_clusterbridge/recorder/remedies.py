@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jupyter_clusterbridge.model.notebook import Cell
+from jupyter_clusterbridge.recorder.pieces import Piece
 from jupyter_clusterbridge.recorder.replay import Replay
 from jupyter_clusterbridge.recorder.versions import State, is_chance
 
@@ -65,7 +66,7 @@ class Remedies:
             access = replay.usual_access(number, state)
             clean = replay.expected[number]
             for location in access.reads - access.mutates:
-                _forget_own(state, location, piece.cell)
+                _forget_own(state, location, piece)
             for location in sorted(state.whole(access.reads) | clean.whole(access.reads)):
                 actual, expected = state.find(location), clean.find(location)
                 if is_chance(location, actual) and is_chance(location, expected):
@@ -88,10 +89,14 @@ class Remedies:
         return f"cells {', '.join(numbers[:-1])} and {numbers[-1]}"
 
 
-def _forget_own(state: State, location: str, cell: int) -> None:
+def _forget_own(state: State, location: str, piece: Piece) -> None:
     """Look behind what a cell made itself before: where it does not accumulate it finds what it found at first."""
     version = state.versions.get(location)
-    while version is not None and version.cell == cell:
+    while (
+        version is not None
+        and version.cell == piece.cell
+        and (version.run is None or version.run.key == piece.key)
+    ):
         for part, older in version.parts.items():
             state.put(part, older)
         version = version.base

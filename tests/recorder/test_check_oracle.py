@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import random
+import re
 from typing import Any
 
 import pytest
@@ -121,3 +123,88 @@ def test_current_cells_found_what_a_clean_run_gives_them(bench, seed):
     assert diverged > 5
     # values may agree by chance although they came about in another way
     assert alarms <= diverged * 0.25
+
+
+def scramble(one: Any, choose: random.Random) -> None:
+    """Run a notebook from the top, then some cells again, edit some, and delete none."""
+    order = list(one.cells) + [choose.choice(list(one.cells)[1:]) for _ in range(choose.randrange(1, 6))]
+    for cell_id in order:
+        if choose.random() < 0.15 and cell_id != "a":
+            one.edit(cell_id, choose.choice(FORMS).format(k=choose.choice(PRIMES)))
+        one.run(cell_id)
+
+
+def followed(one: Any, remedy: str, cell_id: str) -> None:
+    """Do what a remedy says."""
+    ids = list(one.cells)
+    if remedy.startswith("restart"):
+        one.restart()
+        one.run("*")
+        return
+    numbers = [int(number) for number in re.findall(r"\d+", remedy)]
+    if " to " in remedy:
+        numbers = list(range(numbers[0], numbers[-1] + 1))
+    one.run(*(ids[number] for number in numbers), cell_id)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_remedy_that_is_followed_helps(bench, seed):
+    choose = random.Random(100 + seed)
+    helped = restarts = 0
+    for _ in range(10):
+        forms = [choose.choice(FORMS).format(k=choose.choice(PRIMES)) for _ in range(6)]
+        one = bench(START, *forms)
+        scramble(one, choose)
+        wrong = [cell for cell in one.check().cells if cell.state.value in ("diverged", "edited")]
+        if wrong:
+            cell = choose.choice(wrong)
+            remedy = cell.reasons[0].remedy
+            followed(one, remedy, cell.cell_id)
+            assert one.cell(cell.cell_id).state.value == "current", (one.cells, cell, one.cell(cell.cell_id))
+            restarts += remedy.startswith("restart")
+            helped += 1
+        one.close()
+        one.path.unlink()
+        for journal in one.path.parent.glob(".clusterbridge/*/*"):
+            journal.unlink()
+    assert helped > 4
+    assert restarts <= helped / 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_splitting_and_merging_cells_after_a_clean_run_leaves_all_current(bench, seed):
+    choose = random.Random(200 + seed)
+    for _ in range(12):
+        forms = [choose.choice(FORMS).format(k=choose.choice(PRIMES)) for _ in range(8)]
+        groups = ["\n".join(forms[i : i + choose.randrange(1, 4)]) for i in range(0, 8, 3)]
+        one = bench(START, *groups).run("*")
+        regroup(one, choose)
+        report = one.check()
+        assert {cell.state.value for cell in report.cells} == {"current"}, (groups, one.cells, report)
+        assert report.interventions == ()
+        one.close()
+        one.path.unlink()
+        for journal in one.path.parent.glob(".clusterbridge/*/*"):
+            journal.unlink()
+
+
+def regroup(one: Any, choose: random.Random) -> None:
+    """Split some cells at statements, and merge some neighbours that were not split."""
+    cells: dict[str, str] = {}
+    last: str | None = None
+    for cell_id, source in one.cells.items():
+        tree = ast.parse(source)
+        if len(tree.body) > 1 and choose.random() < 0.6:
+            at = choose.randrange(1, len(tree.body))
+            line = tree.body[at].lineno - 1
+            lines = source.splitlines()
+            cells[cell_id] = "\n".join(lines[:line])
+            cells[cell_id + "2"] = "\n".join(lines[line:])
+            last = None
+        elif last is not None and choose.random() < 0.5:
+            cells[last] += "\n" + source
+            last = None
+        else:
+            cells[cell_id] = source
+            last = cell_id
+    one.cells = cells
