@@ -16,7 +16,7 @@ _CONVERSIONS = frozenset(
     {"numpy.array", "numpy.asarray", "torch.as_tensor", "pandas.to_datetime", "pandas.to_numeric",
      "pandas.DataFrame", "pandas.Series", "pathlib.Path"}
 )  # fmt: skip
-_SETTLING = words("dropna drop_duplicates fillna ffill bfill sort_values sort_index clip rename")
+_SETTLING = words("dropna drop_duplicates fillna ffill bfill sort_values sort_index clip rename replace")
 """Methods that find nothing left to do in place the second time."""
 
 _SAME = words("sorted set list tuple dict str int float Path")
@@ -27,7 +27,8 @@ _ADDING = words("""
 """Functions that add to what they are given, each time."""
 _SAME_METHODS = words("""
     to cuda cpu eval float double half copy sort_index astype strip lower upper resolve dropna drop_duplicates
-    fillna sort_values head clip abs rename assign filter
+    fillna sort_values head clip abs rename assign filter replace
+    view reshape squeeze flatten ravel contiguous detach
 """)
 """Methods whose result is the same when they run on it again."""
 
