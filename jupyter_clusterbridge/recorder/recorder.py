@@ -17,8 +17,6 @@ from typing import Any, TypeVar, cast
 from jupyter_clusterbridge.model.events import InterventionSeen, KernelEnd, KernelStart
 from jupyter_clusterbridge.model.state import Intervention, InterventionKind
 from jupyter_clusterbridge.recorder.footprint import Footprint, Locations
-from jupyter_clusterbridge.recorder.inputs import InputWatch
-from jupyter_clusterbridge.recorder.installs import Install, find_installs
 from jupyter_clusterbridge.recorder.kernelinfo import (
     cell_id,
     deleted_cells,
@@ -29,7 +27,6 @@ from jupyter_clusterbridge.recorder.kernelinfo import (
 )
 from jupyter_clusterbridge.recorder.names import analyse_cell
 from jupyter_clusterbridge.recorder.watch import Ended, Scene, Watches
-from jupyter_clusterbridge.recorder.watch.debugger import in_debugger
 from jupyter_clusterbridge.recorder.watch.memory import memory_limit, oom_kills
 from jupyter_clusterbridge.runtime.api import set_sink
 from jupyter_clusterbridge.runtime.journal import JournalWriter, journal_folder
@@ -87,13 +84,10 @@ class Recorder:
         self._writer: JournalWriter | None = None
         self._write_error: OSError | None = None
         self._session: Session | None = None
-        self._inputs: InputWatch | None = None
         self._info: Any = None
         self._request: object = None
         self._footprint: Footprint | None = None
-        self._installs: tuple[Install, ...] = ()
         self._watches: Watches | None = None
-        self._stopped = False
 
     def start(self, notebook: Path | None = None) -> None:
         """Begin to record, the running cell included; does nothing when already recording.
@@ -144,8 +138,6 @@ class Recorder:
         self._session = Session(self.shell, self._writer, root=self.notebook.parent, on_error=self._hook_failed)
         self._session.install()
         set_sink(self._session)
-        self._inputs = InputWatch(self.shell, self._asked)
-        self._inputs.start()
         self._watches = Watches(self._scene(self._session))
         self._watches.start()
         self.shell.events.register("pre_run_cell", self._before)
@@ -162,7 +154,7 @@ class Recorder:
             journal=self.journal,
             root=session.root,
             emit=session.emit,
-            intervene=self._intervene_now,
+            intervene=self._intervene,
             steps=lambda: session.steps,
             failed=self._hook_failed,
         )
@@ -181,7 +173,6 @@ class Recorder:
             self._end("interrupted", None)
         self._info, self._request = info, request
         source = str(info.raw_cell)
-        self._installs, self._stopped = find_installs(source), False
         if self._watches is not None:
             self._watches.before_cell()
         run = self._session.begin_cell(cell_id(info, metadata), source, deleted_cells(metadata))
@@ -201,13 +192,6 @@ class Recorder:
         found = footprint.finish(status == "ok") if footprint is not None else Locations()
         if self._session is None:
             return
-        for install in self._installs:
-            self._intervene(
-                InterventionKind.INSTALL,
-                f"the cell installed {_listed(install.packages)} with `{install.tool}`",
-                "install packages before the notebook runs, so that they enter the lock; then take the line out",
-            )
-        self._installs = ()
         self._session.end_cell(
             status,
             error=error,
@@ -220,37 +204,9 @@ class Recorder:
         if self._watches is not None:
             self._watches.end_cell(Ended(status, raised))
 
-    def _asked(self, name: str) -> None:
-        try:
-            if self._session is None or not self._session.run:
-                return
-            if in_debugger():
-                self._stopped_in_debugger()
-            else:
-                self._intervene(
-                    InterventionKind.TYPED_INPUT,
-                    f"the cell asked a person for input with `{name}`",
-                    "a job has nobody to ask: make it a parameter, or read a secret from an environment variable",
-                )
-        except Exception as error:
-            self._fail(error)
-
-    def _stopped_in_debugger(self) -> None:
-        if self._stopped:
-            return  # each command is a question of its own, and all of them are one stop
-        self._stopped = True
-        remedy = "take `breakpoint()` or `%debug` out: a job has nobody at the debugger"
-        self._intervene(
-            InterventionKind.TYPED_INPUT, "the cell stopped in the debugger and asked a person", remedy
-        )
-
-    def _intervene_now(self, kind: InterventionKind, message: str, remedy: str) -> None:
-        """For the watches: nothing outside a cell."""
-        if self._session is not None and self._session.run:
-            self._intervene(kind, message, remedy)
-
     def _intervene(self, kind: InterventionKind, message: str, remedy: str) -> None:
-        assert self._session is not None
+        if self._session is None or not self._session.run:
+            return
         event = Intervention(kind, cell_id(self._info, request_metadata(self.shell)), message, remedy, utc_now())
         self._session.emit(InterventionSeen(self._session.run, event))
 
@@ -272,8 +228,6 @@ class Recorder:
         for name, callback in (("pre_run_cell", self._before), ("post_run_cell", self._after)):
             if callback in self.shell.events.callbacks[name]:
                 self.shell.events.unregister(name, callback)
-        if self._inputs is not None:
-            self._inputs.stop()
         watches, self._watches = self._watches, None
         if watches is not None:
             watches.stop()
@@ -359,7 +313,3 @@ def _status(result: Any, shell: Any) -> tuple[str, str | None]:
     if getattr(shell, "exit_now", False):
         return "exit", "SystemExit"
     return "ok", None
-
-
-def _listed(packages: tuple[str, ...]) -> str:
-    return ", ".join(f"`{package}`" for package in packages) or "packages"

@@ -55,6 +55,7 @@ def test_modules_variables_and_installs(front: Any) -> None:
     module.write_text("def f():\n    return 1\n")
     one.run("a", "b", "c", "d")
     one.live.execute("os.environ['MODE'] = 'x'")
+    one.run("c")
     module.write_text("def f():\n    return 22\n")
     assert kinds(one) >= {"module_changed", "env_change", "install"}
 

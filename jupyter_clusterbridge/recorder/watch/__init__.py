@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jupyter_clusterbridge.recorder.watch.asked import AskedWatch, InstallWatch
 from jupyter_clusterbridge.recorder.watch.base import Ended, Scene, Watch
 from jupyter_clusterbridge.recorder.watch.debugger import DebuggerWatch
 from jupyter_clusterbridge.recorder.watch.modules import ModuleWatch
@@ -19,6 +20,8 @@ WATCHES: tuple[type[Watch], ...] = (
     WidgetWatch,
     DebuggerWatch,
     StopWatch,
+    AskedWatch,
+    InstallWatch,
 )
 
 
@@ -48,6 +51,8 @@ class Watches:
     def cell_begins(self, run: int, source: str) -> None:
         """The cell has begun under this number."""
         self._scene.run, self._scene.source = run, source
+        for watch in tuple(self._all):
+            self._guarded(watch, watch.cell_begun)
 
     def end_cell(self, ended: Ended) -> None:
         """The cell has ended and its end is written."""

@@ -68,6 +68,10 @@ class Watch(ABC):
         """A cell is about to run; ``scene.run`` is still the number of the one before."""
         return
 
+    def cell_begun(self) -> None:
+        """The cell is about to run and has begun in the journal: what is written from here on is its own."""
+        return
+
     def end_cell(self, ended: Ended) -> None:
         """A cell has ended."""
         return
