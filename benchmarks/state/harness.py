@@ -33,7 +33,7 @@ class Truth:
     either: str = ""
     """Ids of cells for which safe and unsafe are both defensible."""
     did: str = ""
-    """Kinds of the interventions that happened."""
+    """Kinds of the interventions that happened, alternatives with ``|``."""
     may: str = ""
     """Kinds that are defensible too."""
     why: dict[str, str] = field(default_factory=dict)

@@ -98,5 +98,6 @@ def _judge_states(result: Result, truth: Truth, said: str, order: list[str]) -> 
 
 def _compare(result: Result, what: str, wanted: set[str], said: set[str], either: set[str]) -> None:
     result.wanted += [f"{what} {item}" for item in sorted(wanted)]
-    result.missed += [f"{what} {item}" for item in sorted(wanted - said)]
-    result.alarms += [f"{what} {item}" for item in sorted(said - wanted - either)]
+    result.missed += [f"{what} {item}" for item in sorted(wanted) if not said & set(item.split("|"))]
+    right = {part for item in wanted for part in item.split("|")}
+    result.alarms += [f"{what} {item}" for item in sorted(said - right - either)]

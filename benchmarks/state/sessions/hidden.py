@@ -126,7 +126,9 @@ def value_set_in_the_console(s: Play) -> Truth:
     s.run("a")
     s.console("x = 5")
     s.run("bc")
-    return Truth("cdd", did="deleted_cell_state", why={"b": "name:x@-", "c": "name:y@b"})
+    # a value that a cell sets, set again by hand, is a parameter that was poked
+    did = "edited_rerun|deleted_cell_state"
+    return Truth("cdd", did=did, why={"b": "name:x@-", "c": "name:y@b"})
 
 
 @session("hidden")
