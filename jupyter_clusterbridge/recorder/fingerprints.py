@@ -430,8 +430,11 @@ class _Feeder:
 
     def _bit_generator(self, value: Any, depth: int) -> None:
         self.by_value = False
+        if value is getattr(sys.modules["numpy"].random.mtrand, "_rand", None):
+            self.mark("global")  # held by distributions and estimators; where it stands is a location of its own
+            return
         state = getattr(value, "bit_generator", None) or getattr(value, "_bit_generator", value)
-        self.feed(state.state, depth + 1)
+        self.feed(state.state, 0)  # made for this look: an identity in it would say nothing
 
     def _python_random(self, value: Any, depth: int) -> None:
         self.mark(str(hash(value.getstate())))

@@ -18,6 +18,7 @@ _MACHINERY = (
     ("asyncio", "AbstractEventLoop"),
     ("concurrent.futures", "Executor"),
     ("concurrent.futures", "Future"),
+    ("matplotlib.artist", "Artist"),
 )
 
 
@@ -36,7 +37,7 @@ def is_open_file(value: object) -> bool:
 
 
 def is_machinery(value: object) -> bool:
-    """Whether a value changes as it is used and holds nothing of the notebook's: a logger, a thread, a task.
+    """Whether a value changes as it is used and feeds nothing: a logger, a thread, a task, a part of a figure.
 
     >>> import threading
     >>> is_machinery(threading.Thread()), is_machinery([])

@@ -457,7 +457,7 @@ class _Walker(PartWalker):
         self._iterate(node.iter)
         self.visit(node.target)
         self._alias(node.target, node.iter)
-        self._remember(node.target, node.iter)
+        self._remember_loop(node)
         for part in (*node.body, *node.orelse):
             self.visit(part)
         self._after_loop(node)

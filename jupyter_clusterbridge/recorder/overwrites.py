@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from jupyter_clusterbridge.recorder.calls import dotted_name
 from jupyter_clusterbridge.recorder.effects import Effects
 
 _LOOKS = frozenset({"head", "tail", "info", "describe", "items", "keys", "values", "get", "sample"})
@@ -16,6 +17,16 @@ _TORCH_SETTERS = frozenset(
     {"eval", "train", "zero_grad", "requires_grad_", "to", "cuda", "cpu", "half", "float", "double", "bfloat16"}
 )
 _NORMAL_FORMS = ("=astype", "=drop_duplicates", "=dropna", "=fillna", "=rename", "=sort_index", "=sort_values")
+_CONVERTERS = frozenset(
+    f"{module}.{name}"
+    for modules, names in (
+        (("np", "numpy"), ("array", "asarray", "float32", "float64", "abs", "sort", "unique")),
+        (("pd", "pandas"), ("DataFrame", "Series", "to_datetime", "to_numeric")),
+        (("torch",), ("as_tensor", "abs")),
+    )
+    for module in modules
+    for name in names
+)
 _NORMALIZERS = frozenset({"abs", "bool", "dict", "float", "int", "list", "set", "sorted", "str", "tuple"})
 SETTERS: dict[str, frozenset[str]] = {
     "torch": _TORCH_SETTERS,
@@ -159,6 +170,10 @@ def _normalized(target: ast.expr, value: ast.expr) -> _Store | None:
         return _Store(target.id, ("=", value.func.id), set()) if known else None
     if not isinstance(value.func, ast.Attribute) or not isinstance(value.func.value, ast.Name):
         return None
+    if dotted_name(value.func) in _CONVERTERS and arguments:
+        first, *others = arguments
+        known = isinstance(first, ast.Name) and first.id == target.id and target.id not in _names(*others)
+        return _Store(target.id, ("=", value.func.attr), set()) if known else None
     if value.func.value.id != target.id or target.id in _names(*arguments) or _swaps(arguments):
         return None
     return _Store(target.id, ("=", value.func.attr), set(), f"={value.func.attr}")

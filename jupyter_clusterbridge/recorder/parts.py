@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Mapping
 
 from jupyter_clusterbridge.recorder.effects import Effects, mark, parts_in
@@ -17,16 +18,37 @@ def labels_of(key: ast.expr, constants: Constants) -> tuple[str, ...] | None:
 
     >>> labels_of(ast.parse("['a', 'b']", mode="eval").body, {})
     ('a', 'b')
+    >>> labels_of(ast.parse("c + '_log'", mode="eval").body, {"c": ("a", "b")})
+    ('a_log', 'b_log')
     """
     if isinstance(key, ast.Constant):
         known = isinstance(key.value, (str, int)) and not isinstance(key.value, bool)
         return (str(key.value),) if known else None
     if isinstance(key, ast.Name):
         return constants.get(key.id)
+    if isinstance(key, ast.BinOp) and isinstance(key.op, ast.Add):
+        leaves = [part.value for part in ast.walk(key) if isinstance(part, ast.Constant)]
+        if not any(isinstance(leaf, str) for leaf in leaves):
+            return None  # a sum of numbers, for all that the text says
+        return _joined([labels_of(side, constants) for side in (key.left, key.right)])
+    if isinstance(key, ast.JoinedStr):
+        plain = all(isinstance(part, ast.Constant) or _is_bare(part) for part in key.values)
+        sides = [part.value if isinstance(part, ast.FormattedValue) else part for part in key.values]
+        return _joined([labels_of(side, constants) for side in sides]) if plain else None
     if isinstance(key, ast.List):
         found = [labels_of(element, constants) for element in key.elts]
         return tuple(label for some in found for label in some or ()) if None not in found else None
     return None
+
+
+def _is_bare(part: ast.expr) -> bool:
+    return isinstance(part, ast.FormattedValue) and part.conversion == -1 and part.format_spec is None
+
+
+def _joined(sides: list[tuple[str, ...] | None]) -> tuple[str, ...] | None:
+    """Every label that begins with one of the first texts, goes on with one of the second, and so forth."""
+    known = [side for side in sides if side is not None]
+    return tuple(map("".join, itertools.product(*known))) if len(known) == len(sides) else None
 
 
 def item_of(node: ast.Subscript, constants: Constants) -> tuple[str, tuple[str, ...], bool] | None:
@@ -129,13 +151,19 @@ class PartWalker(ast.NodeVisitor):
             if labels is not None:
                 self.constants[target.id] = labels
 
+    def _remember_loop(self, node: ast.For | ast.AsyncFor) -> None:
+        """In ``for c in ("a", "b")``: the texts that ``c`` stands for in turn."""
+        every = ast.List(node.iter.elts, ast.Load()) if isinstance(node.iter, ast.Tuple) else node.iter
+        self._remember(node.target, every)
+
     def _after_loop(self, node: ast.For | ast.AsyncFor) -> None:
         """A loop over spelled out columns has set every one of them."""
         if not isinstance(node.target, ast.Name) or any(isinstance(part, ast.Break) for part in ast.walk(node)):
             return
         for part in node.body:
             target = part.targets[0] if isinstance(part, ast.Assign) else None
-            if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Name):
+            if isinstance(target, ast.Subscript):
                 found = item_of(target, self.constants)
-                if target.slice.id == node.target.id and found is not None and self._visible(found[0]):
+                keys = {part.id for part in ast.walk(target.slice) if isinstance(part, ast.Name)}
+                if keys == {node.target.id} and found is not None and self._visible(found[0]):
                     self.bound |= {mark(found[0], label) for label in found[1]}

@@ -291,3 +291,29 @@ def test_a_stream_that_no_cell_seeds_is_held_against_nobody(bench):
     assert_silent(
         bench("import random", "a = random.random()", "b = a + random.random()").run(*"abbc").check(), "rerun"
     )
+
+
+def test_an_array_made_of_a_list_of_its_name_may_be_made_again(bench):
+    pytest.importorskip("numpy")
+    one = bench("import numpy as np\npath = [1, 2]", "path = np.array(path)", "n = path.sum()").run("*")
+    assert not any(cell.unsafe_to_rerun for cell in one.check().cells)
+
+
+def test_a_figure_may_be_saved_and_shown_again(bench, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    one = bench(
+        "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.plot([1, 2]);", "fig.savefig('x.png')"
+    ).run(*"abb")
+    assert one.states() == "cc"
+    assert not one.cell("b").unsafe_to_rerun
+
+
+def test_an_object_that_holds_the_global_stream_does_not_change_with_it(bench):
+    pytest.importorskip("scipy")
+    one = bench(
+        "import numpy as np\nimport scipy.stats\nfrom types import SimpleNamespace as N",
+        "plan = N(lr=scipy.stats.loguniform(0.01, 1))\nlook = lambda p: np.random.rand() + len(vars(p))",
+        "x = look(plan)",
+    ).run("*")
+    assert not one.cell("c").unsafe_to_rerun

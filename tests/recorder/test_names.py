@@ -78,6 +78,20 @@ def test_environment_variables_are_locations_of_their_own():
     assert (total.env_writes, total.env_reads) == ({"A", "D"}, {"B", "C"})
 
 
+@pytest.mark.parametrize(
+    ("source", "items", "stores"),
+    [
+        ("for c in ('s', 'e'):\n    df[c + '_t'] = df[c] * 2", {"s", "e"}, {"s_t", "e_t"}),
+        ("for i in ('1', '2'):\n    df[f'x{i}'] = 0", set(), {"x1", "x2"}),
+        ("k = 1\ndf[k + 1] = 0", set(), set()),
+    ],
+)
+def test_labels_put_together_from_spelled_out_texts_are_known(source, items, stores):
+    total = analyse_cell(source).total
+    assert {label for _, label in total.items} == items
+    assert {label for _, label in total.item_stores} == stores
+
+
 def test_seeds_are_known_by_stream():
     assert analyse_cell("np.random.seed(0)").total.seeds == {"numpy"}
     assert analyse_cell("random.seed(0)").total.seeds == {"python"}
