@@ -46,6 +46,17 @@ CAUGHT: list[tuple[str, list[tuple[int, int, str]], str]] = [
         "import math\nfor b in d:\n    if not math.isfinite(loss.item()):\n        continue\nd = loss = 0",
     ),
     ("CB512", [(0, 1, "warning")], "loss = train_loss.nan_to_num()\ntrain_loss = 0"),
+    (
+        "CB512",
+        [(0, 3, "warning")],
+        "import torch\nfor b in d:\n    if torch.isnan(loss).any():\n        loss = 0.0\nd = loss = 0",
+    ),
+    (
+        "CB512",
+        [(0, 3, "warning")],
+        "import numpy as np\nfor b in d:\n    if not np.isnan(loss):\n        losses.append(loss)\nd = loss = losses = []",
+    ),
+    ("CB512", [(0, 2, "warning")], "import torch\nloss[torch.isnan(loss)] = 0\nloss = 0"),
     ("CB513", [(0, 2, "info")], "from urllib.request import urlopen\nurlopen('http://x.org').read()"),
     (
         "CB514",

@@ -45,6 +45,9 @@ QUIET: dict[str, list[str]] = {
         "import numpy as np\nm = np.nanmean(prices)\nprices = 0",
         "import math\nfor b in d:\n    if math.isnan(loss):\n        print('stop')\n        break\nd = loss = 0",
         "import math\nif math.isnan(loss):\n    pass\nloss = 0",
+        "import math\nfor b in d:\n    if not math.isnan(loss):\n        continue\n    raise ValueError\nd = loss = 0",
+        "import math\nfor b in d:\n    if math.isfinite(loss):\n        step()\n    else:\n        raise ValueError\nd = loss = 0",
+        "import numpy as np\nx[np.isnan(x)] = 0\nx = 0",
         "import math\nfor b in d:\n    if math.isnan(price):\n        continue\nd = price = 0",
         "import math\nfor b in d:\n    if math.isfinite(loss):\n        continue\n    raise ValueError\nd = loss = 0",
     ],
@@ -118,7 +121,7 @@ QUIET: dict[str, list[str]] = {
     "CB701": ["x = 1\n# %%\ny = x + 1\n# %%\nx = 2"],
     "CB704": ["%load_ext autoreload", "%autoreload off"],
     "CB705": ["exec('x = 1')", "exec(code, {})\ncode = ''", "def f(code):\n    exec(code)", "!run x"],
-    "CB706": ["%store x\nx = 1", "%store -z", "store = 1"],
+    "CB706": ["x = 1\n%store x\n# %%\n%store -r x", "%store x\nx = 1", "%store -z", "store = 1"],
     "CB707": [
         "for _ in range(3):\n    print(_)",
         "a, _ = 1, 2\nprint(_)",

@@ -21,8 +21,8 @@ class HiddenNan(Rule):
 
     ## What it does
 
-    Reports `nan_to_num` on a loss, `nanmean` and the like over losses, and a condition that asks whether the
-    loss is NaN and then only goes on with the next batch.
+    Reports `nan_to_num` on a loss, `nanmean` and the like over losses, a loss that is set to a constant where
+    it is NaN, and conditions in a loop that leave out the step or the log of a loss that is NaN.
 
     ## Why it matters on a cluster
 
@@ -88,14 +88,38 @@ class HiddenNan(Rule):
         assert isinstance(node, ast.If)
         negative = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
         test = node.test.operand if isinstance(node.test, ast.UnaryOp) and negative else node.test
-        if not isinstance(test, ast.Call) or not cell.in_loop():
-            return
-        asked = test.func.attr if isinstance(test.func, ast.Attribute) else getattr(test.func, "id", "")
-        if asked not in _ASKS or node.orelse:
-            return
-        value = test.args[0] if test.args else getattr(test.func, "value", None)
-        if value is None or not names_a_loss(value):
+        asked = _asked_of_a_loss(test)
+        if asked is None or node.orelse or not cell.in_loop():
             return
         when_nan = (asked in ("isfinite", "is_finite")) == negative
-        if when_nan and len(node.body) == 1 and isinstance(node.body[0], (ast.Continue, ast.Pass)):
+        if when_nan and len(node.body) == 1 and _says_nothing(node.body[0]):
             self.report(cell, node, "batches whose loss is NaN are skipped without a word")
+        elif not when_nan and not any(
+            isinstance(part, (ast.Continue, ast.Break, ast.Return)) for part in node.body
+        ):
+            self.report(cell, node, "what follows a loss that is NaN is left out without a word")
+
+    def visit_Assign(self, node: ast.AST, cell: CellContext) -> None:
+        """Look at ``loss[isnan(loss)] = 0``."""
+        assert isinstance(node, ast.Assign)
+        target = node.targets[0]
+        if isinstance(target, ast.Subscript) and _asked_of_a_loss(target.slice) and names_a_loss(target.value):
+            self.report(cell, node, "a loss that is NaN is replaced")
+
+
+def _asked_of_a_loss(node: ast.expr) -> str | None:
+    """The question in ``isnan(loss)``, ``loss.isnan()`` and ``isnan(loss).any()``; None for any other thing."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("any", "all"):
+        node = node.args[0] if node.args else node.func.value
+    if not isinstance(node, ast.Call):
+        return None
+    asked = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    value = node.args[0] if node.args else getattr(node.func, "value", None)
+    return asked if asked in _ASKS and value is not None and names_a_loss(value) else None
+
+
+def _says_nothing(statement: ast.stmt) -> bool:
+    """Whether a statement goes on, or puts a constant in the place of the loss."""
+    if isinstance(statement, ast.Assign):
+        return isinstance(statement.value, ast.Constant) and names_a_loss(statement.targets[0])
+    return isinstance(statement, (ast.Continue, ast.Pass))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.model.findings import Severity
 from jupyter_clusterbridge.runtime.source import Magic
@@ -56,12 +56,18 @@ class StoredSession(Rule):
     words = frozenset({"store", "load_session", "load_module", "recall", "rep ", "rerun", "macro"})
     calls = _SESSIONS
 
+    def __init__(self, notebook: NotebookContext) -> None:
+        super().__init__(notebook)
+        self._stored: set[str] = set()
+
     def visit_magic(self, magic: Magic, cell: CellContext) -> None:
         """Look at magics that take values or code."""
         if magic.kind != "line":
             return
         words = magic.body.split("#")[0].split()
-        if magic.name == "store" and words[:1] == ["-r"]:
+        if magic.name == "store" and words[:1] != ["-r"]:
+            self._stored.update(words)
+        elif magic.name == "store" and (len(words) == 1 or not self._stored.issuperset(words[1:])):
             self.report(cell, magic, f"`%store {' '.join(words)[:40]}` takes values from the author's home folder")
         elif magic.name in _HISTORY and words:
             self.report(cell, magic, f"`%{magic.name}` takes code from the history of this machine")
