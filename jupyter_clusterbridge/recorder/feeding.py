@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 identity = object.__hash__
 """Another number for each object alive, as ``id`` gives it; but ``id`` raises an audit event at each call."""
@@ -16,6 +16,21 @@ class OutOfTime(Exception):
     """The time limit of the cell was used up."""
 
 
+class Limits(NamedTuple):
+    """How much of one value is looked at."""
+
+    size: int
+    """Bytes hashed in full; larger buffers are sampled."""
+    samples: int
+    """Places of a larger buffer or container."""
+    sample_size: int
+    """Bytes at each place."""
+    items: int
+    scalars: int
+    """Length up to which a list of nothing but numbers or texts is taken in full."""
+    depth: int
+
+
 class Feeder(Protocol):
     """One digest under way."""
 
@@ -25,12 +40,22 @@ class Feeder(Protocol):
     """Whether an equal digest will prove that nothing changed."""
     by_value: bool
     """Whether it is of plain data alone so far."""
+    limits: Limits
 
     def mark(self, text: str) -> None:
         """Put a text into the digest."""
 
     def feed(self, value: Any, depth: int) -> None:
         """Put a value into the digest."""
+
+    def sequence(self, value: Any, depth: int) -> None:
+        """Put the items of a list into the digest, or some of them where it is long."""
+
+    def buffer(self, view: memoryview) -> None:
+        """Put memory into the digest, in full while the value has not used up its bytes."""
+
+    def block(self, address: int, view: memoryview) -> None:
+        """The same for memory that other values may share; the address is 0 where that does not matter."""
 
     def check_time(self) -> None:
         """Raise :class:`OutOfTime` when the time is used up."""

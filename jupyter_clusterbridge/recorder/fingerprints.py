@@ -10,17 +10,16 @@ import argparse
 import enum
 import functools
 import marshal
-import sys
 import types
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import islice
 from typing import Any, NamedTuple
 
 import xxhash
 
-from jupyter_clusterbridge.recorder import feed_torch
-from jupyter_clusterbridge.recorder.feeding import OutOfTime, clock, identity, is_a
+from jupyter_clusterbridge.recorder import feed_arrays, feed_torch
+from jupyter_clusterbridge.recorder.feeding import Limits, OutOfTime, clock, identity, is_a
 from jupyter_clusterbridge.recorder.hidden import state_of
 
 __all__ = [
@@ -39,13 +38,7 @@ __all__ = [
     "weights",
 ]
 
-_BLOCK = 1 << 16
-"""Bytes from which on a block of memory is remembered, for as long as one look at all values takes."""
-_SMALL_BYTES = 1 << 20
-"""Bytes of an immutable column that are hashed all the same, since a new column may hold the old values."""
 _ATTRIBUTES = 64
-_COLUMNS = 2000
-"""Columns of a frame looked at one by one; a wider frame block by block."""
 _SCALARS = (bool, int, float, complex, type(None), type(Ellipsis), range, slice)
 _BY_REPR = {
     ("datetime", "datetime"), ("datetime", "date"), ("datetime", "timedelta"), ("datetime", "time"),
@@ -74,24 +67,9 @@ class Fingerprint(NamedTuple):
     """Whether it is of a small sample only; it can be held against others of that kind alone."""
 
 
-class _Limits(NamedTuple):
-    """How much of one value is looked at."""
-
-    size: int
-    """Bytes hashed in full; larger buffers are sampled."""
-    samples: int
-    """Places of a larger buffer or container."""
-    sample_size: int
-    """Bytes at each place."""
-    items: int
-    scalars: int
-    """Length up to which a list of nothing but numbers or texts is taken in full."""
-    depth: int
-
-
-_FULL = _Limits(16 << 20, 64, 4096, 2000, 30_000, 5)
+_FULL = Limits(16 << 20, 64, 4096, 2000, 30_000, 5)
 """About 1 ms of buffers, and as much of containers."""
-_SAMPLE = _Limits(1 << 14, 8, 512, 60, 0, 2)
+_SAMPLE = Limits(1 << 14, 8, 512, 60, 0, 2)
 """About 20 us."""
 
 
@@ -167,7 +145,7 @@ def frame_labels(value: object) -> list[str] | None:
     if not is_a(value, "pandas", "DataFrame"):
         return None
     columns: Any = value._mgr.axes[0]  # type: ignore[attr-defined]
-    if columns.nlevels > 1 or len(columns) > _COLUMNS:
+    if columns.nlevels > 1 or len(columns) > feed_arrays.COLUMNS:
         return None
     labels = columns.tolist()
     found = [str(label) for label in labels if type(label) in (str, int)]
@@ -184,21 +162,21 @@ def frame_fingerprints(value: Any, deadline: float) -> dict[str, Fingerprint]:
     if labels is None:
         return {}
     feeder = _Feeder(deadline, _FULL)
-    found = {"": feeder.part(lambda: feeder.index(value._mgr.axes[1]))}
-    for label, array in zip(labels, _columns(value._mgr), strict=True):
-        found[label] = feeder.part(functools.partial(feeder.column, array))
+    found = {"": feeder.part(lambda: feed_arrays.index(feeder, value._mgr.axes[1], 0))}
+    for label, array in zip(labels, feed_arrays.columns(value._mgr), strict=True):
+        found[label] = feeder.part(functools.partial(feed_arrays.column, feeder, array, 0))
     return found
 
 
 class _Feeder:
     """One digest under way."""
 
-    def __init__(self, deadline: float, limits: _Limits, blocks: Blocks | None = None) -> None:
+    def __init__(self, deadline: float, limits: Limits, blocks: Blocks | None = None) -> None:
         self.state = xxhash.xxh3_64()
         self.exact = True
         self.by_value = True
         self._deadline = deadline
-        self._limits = limits
+        self.limits = limits
         self._blocks = blocks if blocks is not None else {}
         self._bytes = limits.size
         self._items = limits.items
@@ -210,15 +188,6 @@ class _Feeder:
         self.exact = self.by_value = True
         feed()
         return Fingerprint(0, self.state.intdigest(), self.exact, self.exact and self.by_value)
-
-    def index(self, value: Any) -> None:
-        """The labels of an axis."""
-        self._index(value, 0)
-
-    def column(self, array: Any) -> None:
-        """One column of a frame."""
-        self.mark(str(array.dtype))
-        self._column(array, 0)
 
     def feed(self, value: Any, depth: int) -> None:
         """Put a value into the digest."""
@@ -234,12 +203,12 @@ class _Feeder:
             self._text(value)
         elif kind in (bytes, bytearray, memoryview):
             self.mark(kind.__name__)
-            self._buffer(memoryview(value).cast("B"))
+            self.buffer(memoryview(value).cast("B"))
         elif isinstance(value, _BY_IDENTITY) or issubclass(kind, enum.Enum):
             self._mark_identity(value)
             if depth == 0:
                 self._held(value)
-        elif depth >= self._limits.depth or self._items < 0 or identity(value) in self._open:
+        elif depth >= self.limits.depth or self._items < 0 or identity(value) in self._open:
             self._mark_identity(value)
             self.exact = False
         else:
@@ -260,7 +229,7 @@ class _Feeder:
 
     def _structured(self, value: Any, kind: type, depth: int) -> None:
         if kind in _SEQUENCES or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
-            self._sequence(value, depth)
+            self.sequence(value, depth)
         elif kind in _MAPPINGS:
             self._mapping(value, depth)
         elif kind in (set, frozenset):
@@ -303,7 +272,8 @@ class _Feeder:
             value = value[:4096] + value[len(value) // 2 : len(value) // 2 + 4096] + value[-4096:]
         self.mark(value)
 
-    def _buffer(self, view: memoryview) -> None:
+    def buffer(self, view: memoryview) -> None:
+        """Put memory into the digest, in full while the value has not used up its bytes."""
         size = view.nbytes
         self.mark(str(size))
         self.check_time()
@@ -312,15 +282,28 @@ class _Feeder:
             self.state.update(view)
             return
         self.exact = self.by_value = False
-        length = self._limits.sample_size
-        step = max((size - length) // (self._limits.samples - 1), 1)
+        length = self.limits.sample_size
+        step = max((size - length) // (self.limits.samples - 1), 1)
         for offset in range(0, size - length + 1, step):
             self.state.update(view[offset : offset + length])
 
-    def _sequence(self, value: Any, depth: int) -> None:
+    def block(self, address: int, view: memoryview) -> None:
+        """A buffer that other values may share, as the columns of a frame and what was taken from them do."""
+        key = (address, view.nbytes)
+        if not address or view.nbytes > self._bytes:
+            self.buffer(view)
+            return
+        if key not in self._blocks:
+            self.check_time()
+            self._bytes -= view.nbytes
+            self._blocks[key] = xxhash.xxh3_64_intdigest(view)
+        self.mark(f"{view.nbytes}:{self._blocks[key]}")
+
+    def sequence(self, value: Any, depth: int) -> None:
+        """Put the items of a list into the digest, or some of them where it is long."""
         count = len(value)
         self.mark(str(count))
-        if self._items < count <= self._limits.scalars and self._all_scalars(value):
+        if self._items < count <= self.limits.scalars and self._all_scalars(value):
             return
         for item in self._chosen(value, count):
             self.feed(item, depth + 1)
@@ -345,7 +328,7 @@ class _Feeder:
         self.exact = False
         if isinstance(value, deque):
             return (value[0], value[-1])
-        some = max(min(self._limits.samples, self._items // weight), 1)
+        some = max(min(self.limits.samples, self._items // weight), 1)
         return [value[index] for index in range(0, count, -(-count // some))] + [value[-1]]
 
     def _mapping(self, value: Any, depth: int) -> None:
@@ -356,14 +339,14 @@ class _Feeder:
             pairs = list(value.items())
         else:
             self.exact = False
-            some = max(min(self._limits.samples, self._items // weight // 2), 1)
+            some = max(min(self.limits.samples, self._items // weight // 2), 1)
             pairs = [*islice(value.items(), some), *islice(reversed(value.items()), some)]
         for key, item in pairs:
             self.feed(key, depth + 1)
             self.feed(item, depth + 1)
 
     def _set(self, value: Any) -> None:
-        items = list(islice(value, self._limits.items))
+        items = list(islice(value, self.limits.items))
         self.exact &= len(items) == len(value)
         total = len(value)
         for item in items:
@@ -393,83 +376,6 @@ class _Feeder:
                 self.mark(name)
                 self.feed(item, 1)
 
-    # numpy, pandas
-
-    def _array(self, value: Any, depth: int) -> None:
-        self.mark(f"{value.dtype}{value.shape}")
-        value = sys.modules["numpy"].asarray(value)
-        if value.dtype.hasobject:
-            flat = value.reshape(-1)
-            most = self._limits.items // 4
-            self._sequence(flat[:: max(len(flat) // most, 1)].tolist(), depth)
-            self.exact &= len(flat) <= most
-            return
-        if not value.flags.c_contiguous:
-            value = value.T if value.flags.f_contiguous else value
-            if not value.flags.c_contiguous:
-                self.exact &= value.nbytes <= 1 << 20
-                step = max(value.nbytes >> 20, 1)
-                value = value[::step].copy() if value.ndim else value.copy()
-        flat = value.reshape(-1).view("u1")
-        self._block(flat.ctypes.data if len(flat) > _BLOCK else 0, memoryview(flat))
-
-    def _block(self, address: int, view: memoryview) -> None:
-        """A buffer that other values may share, as the columns of a frame and what was taken from them do."""
-        key = (address, view.nbytes)
-        if not address or view.nbytes > self._bytes:
-            self._buffer(view)
-            return
-        if key not in self._blocks:
-            self.check_time()
-            self._bytes -= view.nbytes
-            self._blocks[key] = xxhash.xxh3_64_intdigest(view)
-        self.mark(f"{view.nbytes}:{self._blocks[key]}")
-
-    def _numpy_scalar(self, value: Any, depth: int) -> None:
-        self.mark(value.tobytes().hex())
-
-    def _bit_generator(self, value: Any, depth: int) -> None:
-        self.by_value = False
-        if value is getattr(sys.modules["numpy"].random.mtrand, "_rand", None):
-            self.mark("global")  # held by distributions and estimators; where it stands is a location of its own
-            return
-        state = getattr(value, "bit_generator", None) or getattr(value, "_bit_generator", value)
-        self.feed(state.state, 0)  # made for this look: an identity in it would say nothing
-
-    def _python_random(self, value: Any, depth: int) -> None:
-        self.mark(str(hash(value.getstate())))
-
-    def _frame(self, value: Any, depth: int) -> None:
-        manager = value._mgr
-        for axis in manager.axes:
-            self._index(axis, depth)
-        for array in _columns(manager):
-            self._column(array, depth)
-
-    def _index(self, value: Any, depth: int) -> None:
-        if type(value).__name__ == "RangeIndex":
-            self.mark(f"{value.start}:{value.stop}:{value.step}")
-        else:
-            self._column(value._data, depth)
-
-    def _column(self, array: Any, depth: int) -> None:
-        arrow = getattr(array, "_pa_array", None)
-        if arrow is not None:  # immutable: a change makes new buffers
-            if arrow.nbytes <= _SMALL_BYTES:
-                for chunk in arrow.chunks:
-                    self.mark(f"{chunk.type}:{chunk.offset}:{len(chunk)}")
-                    for buffer in chunk.buffers():
-                        self._buffer(memoryview(buffer if buffer is not None else b""))
-                return
-            self.by_value = False
-            for chunk in arrow.chunks:
-                self.mark(":".join(str(b.address) if b is not None else "" for b in chunk.buffers()))
-            return
-        parts = [getattr(array, name, None) for name in ("_ndarray", "_data", "_mask", "_codes")]
-        found = [part for part in parts if is_a(part, "numpy", "ndarray")]
-        for part in found or [array]:
-            self.feed(part, min(depth + 1, self._limits.depth - 1))
-
 
 def _weight(item: object) -> int:
     """How many plain items one item of a container costs, judged by the first: arrays and frames are dear."""
@@ -477,31 +383,20 @@ def _weight(item: object) -> int:
     return {"numpy": 10, "torch": 10, "pandas": 100, "__main__": 3}.get(root, 1)
 
 
-def _columns(manager: Any) -> Iterator[Any]:
-    """The columns of a frame one by one, since pandas joins equal types into one block when it likes."""
-    arrays = manager.arrays
-    if len(manager.axes) < 2 or len(manager.axes[0]) > _COLUMNS:
-        yield from arrays
-        return
-    for block, place in zip(manager.blknos, manager.blklocs, strict=True):
-        array = arrays[block]
-        yield array[place] if getattr(array, "ndim", 1) == 2 else array
-
-
 _FRAMEWORKS: tuple[tuple[str, str, Callable[[_Feeder, Any, int], None]], ...] = (
-    ("numpy", "ndarray", _Feeder._array),
-    ("numpy", "generic", _Feeder._numpy_scalar),
+    ("numpy", "ndarray", feed_arrays.array),
+    ("numpy", "generic", feed_arrays.numpy_scalar),
     ("torch", "Tensor", feed_torch.tensor),
     ("torch.nn", "Module", feed_torch.module),
-    ("pandas", "DataFrame", _Feeder._frame),
-    ("pandas", "Series", _Feeder._frame),
-    ("pandas", "Index", _Feeder._index),
+    ("pandas", "DataFrame", feed_arrays.frame),
+    ("pandas", "Series", feed_arrays.frame),
+    ("pandas", "Index", feed_arrays.index),
     ("torch.optim", "Optimizer", feed_torch.optimizer),
     ("torch", "Generator", feed_torch.generator),
-    ("numpy.random", "Generator", _Feeder._bit_generator),
-    ("numpy.random", "RandomState", _Feeder._bit_generator),
-    ("numpy.random", "BitGenerator", _Feeder._bit_generator),
-    ("random", "Random", _Feeder._python_random),
+    ("numpy.random", "Generator", feed_arrays.bit_generator),
+    ("numpy.random", "RandomState", feed_arrays.bit_generator),
+    ("numpy.random", "BitGenerator", feed_arrays.bit_generator),
+    ("random", "Random", feed_arrays.python_random),
 )
 
 
