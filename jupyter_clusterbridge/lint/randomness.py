@@ -59,9 +59,9 @@ def stream_drawn(call: ast.Call, cell: CellContext) -> str | None:
         return None
     module, _, function = name.rpartition(".")
     if module == "random" and function in _PYTHON:
-        return "python"
+        return None if _compiled(cell) else "python"
     if module == "numpy.random" and function in _NUMPY:
-        return "numpy"
+        return None if _compiled(cell) else "numpy"
     if module == "torch" and function in _TORCH:
         return None if argument(call, "generator") else "torch"
     if module in ("torch.nn", "torch.nn.init", "torch.nn.modules") and _initialises(module, function):
@@ -69,6 +69,16 @@ def stream_drawn(call: ast.Call, cell: CellContext) -> str | None:
     if name.startswith("torch.utils.data.") and _draws_order(function, call, cell):
         return "torch"
     return None
+
+
+def _compiled(cell: CellContext) -> bool:
+    """Whether the visited node is compiled by numba, which draws from streams of its own."""
+    return any(
+        (cell.resolve(decorator.func if isinstance(decorator, ast.Call) else decorator) or "").startswith("numba.")
+        for function in cell.within(ast.FunctionDef)
+        if isinstance(function, ast.FunctionDef)
+        for decorator in function.decorator_list
+    )
 
 
 def _initialises(module: str, function: str) -> bool:

@@ -58,7 +58,8 @@ def _differentiated(node: ast.Call, cell: CellContext) -> bool:
         return False
     # a layer is made at top level and trained elsewhere; a function's result is used where it is called
     is_layer = (cell.callee or "").rpartition(".")[2][:1].isupper()
-    return is_layer or cell.function is not None or any(word in cell.cell.source for word in _TRAINING)
+    trained_here = cell.in_loop() and any(word in cell.cell.source for word in _TRAINING)
+    return is_layer or cell.function is not None or trained_here
 
 
 def _without_gradient(node: ast.Call, cell: CellContext) -> bool:
@@ -94,7 +95,7 @@ def _function(called: str, node: ast.Call, cell: CellContext) -> Nondeterministi
         return op if constant(mode, cell) in torch_ops.INTERPOLATE_MODES else None
     if function == "bincount" and argument(node, "weights", 1) is None:
         return None
-    if function == "median" and argument(node, "dim", 1) is None:
+    if function == "median" and (argument(node, "dim", 1) is None or _only_values(cell)):
         return None
     if function == "EmbeddingBag" and not is_constant(argument(node, "mode"), "max", cell):
         return None
@@ -106,6 +107,8 @@ def _function(called: str, node: ast.Call, cell: CellContext) -> Nondeterministi
 
 
 def _method(name: str, node: ast.Call, cell: CellContext) -> NondeterministicOp | None:
+    if name == "median" and _only_values(cell):
+        return None
     if name in ("median", "cumsum"):
         # other libraries have these names, and none of them calls the argument dim
         return torch_ops.FUNCTIONS[f"torch.{name}"] if argument(node, "dim") is not None else None
@@ -116,6 +119,14 @@ def _method(name: str, node: ast.Call, cell: CellContext) -> NondeterministicOp 
     if name.startswith("scatter_reduce"):
         return _reduced(argument(node, "reduce", 3), cell)
     return torch_ops.METHODS.get(name)
+
+
+def _only_values(cell: CellContext) -> bool:
+    """Whether of a pair of values and indices only the values are used."""
+    parent = cell.parents[-1] if cell.parents else None
+    if isinstance(parent, ast.Subscript):
+        return isinstance(parent.slice, ast.Constant) and parent.slice.value == 0
+    return isinstance(parent, ast.Attribute) and parent.attr == "values"
 
 
 def _has_source(value: ast.expr | None, node: ast.Call) -> bool:

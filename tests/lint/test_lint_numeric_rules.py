@@ -67,6 +67,7 @@ QUIET: dict[str, list[str]] = {
         "from sklearn.metrics import accuracy_score\naccuracy_score([1], [1])",
     ],
     "CB105": [
+        "import numba, numpy as np\n@numba.njit\ndef draw():\n    return np.random.rand()\ndraw()\nnp.random.seed(0)",
         "import torch\ntorch.manual_seed(0)\ntorch.rand(2)\n# %%\ntorch.manual_seed(1)",
         "import torch\nfrom torch.utils.data import DataLoader\nloader = DataLoader([1], shuffle=True)\n# %%\ntorch.manual_seed(0)\nfor x in loader:\n    pass",
         "import numpy as np\ndef draw():\n    return np.random.rand()\n# %%\nnp.random.seed(0)\ndraw()",
@@ -141,6 +142,7 @@ QUIET: dict[str, list[str]] = {
         "from torchvision import transforms\ntransforms.Compose([transforms.RandomCrop(2)])",
     ],
     "CB201": [
+        "import torch\nmiddle = torch.median(x.cuda(), dim=0).values\nx = 0",
         "import torch\ntrainer.fit(model)\n# %%\nup = torch.nn.functional.interpolate(logits, size=3, mode='bilinear')\nlogits = trainer = model = 0  # cuda",
         "import torch\nx.index_add_(0, i, y)\ntorch.use_deterministic_algorithms(True, warn_only=True)\nx = i = y = 0",
         "import torch\nwith torch.no_grad():\n    torch.nn.functional.interpolate(x, mode='bilinear')\nloss.backward()\nx = loss = 0  # cuda",
@@ -169,6 +171,7 @@ QUIET: dict[str, list[str]] = {
         "import numba\n@numba.njit(parallel=True)\ndef f(x, y):\n    for i in numba.prange(9):\n        y[i] += x[i]",
     ],
     "CB211": [
+        "from concurrent.futures import as_completed\ntotal = 0\nfor t in as_completed(tasks):\n    total += t.result()\ntasks = {}",
         "from concurrent.futures import as_completed\nresults = {}\nfor t in as_completed(tasks):\n    results[tasks[t]] = t.result()\ntasks = {}",
         "from concurrent.futures import as_completed\nrows = []\nfor t in as_completed(tasks):\n    rows.append(t.result())\nrows.sort()\ntasks = {}",
         "from concurrent.futures import as_completed\nn = 0\nfor t in as_completed(tasks):\n    n += 1\ntasks = {}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from jupyter_clusterbridge.lint.calls import constant
 from jupyter_clusterbridge.lint.context import CellContext
@@ -19,7 +20,7 @@ class UnorderedResults(Rule):
     ## What it does
 
     Reports a loop over `as_completed` or `imap_unordered` (also within `tqdm` or `enumerate`) that appends
-    to a list or adds up, and a list made of one of them, unless something in the cell sorts the list.
+    to a list or adds floats up, and a list made of one of them, unless something in the cell sorts the list.
 
     ## Why it matters on a cluster
 
@@ -74,9 +75,12 @@ class UnorderedResults(Rule):
     def visit_AugAssign(self, node: ast.AST, cell: CellContext) -> None:
         """Look at sums of results."""
         assert isinstance(node, ast.AugAssign)
-        counted = isinstance(node.value, ast.Constant) or isinstance(constant(node.value, cell), int)
-        if isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name) and not counted and _in_loop(cell):
-            self.report(cell, node, f"`{node.target.id}` is added up in the order in which tasks finish")
+        if not isinstance(node.op, ast.Add) or not isinstance(node.target, ast.Name) or not _in_loop(cell):
+            return
+        name = node.target.id
+        # whole numbers add up to the same in any order
+        if re.search(rf"\b{name}\s*=\s*\d*\.\d*\b", cell.cell.source):
+            self.report(cell, node, f"`{name}` is added up in the order in which tasks finish")
 
 
 def _in_loop(cell: CellContext) -> bool:
