@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import xxhash
+
 from jupyter_clusterbridge.recorder.feeding import identity
 from jupyter_clusterbridge.recorder.fingerprints import (
     Fingerprint,
@@ -22,7 +24,7 @@ from jupyter_clusterbridge.recorder.fingerprints import (
     is_notebook_class,
     is_torch_module,
 )
-from jupyter_clusterbridge.recorder.functions import module_reads, uses_behind
+from jupyter_clusterbridge.recorder.functions import module_reads, modules_used, uses_behind
 from jupyter_clusterbridge.recorder.hidden import (
     holds_state,
     is_consumed,
@@ -73,7 +75,7 @@ class Footprint:
         self._budget_s = budget_s
         # as lists, so that a namespace of thousands of names is compared without a loop in Python
         self._keys, self._ids = list(namespace), list(map(identity, namespace.values()))
-        self._environ = _raw_environ()
+        self._environ, self._folder = _raw_environ(), _working_folder()
         self._untracked: set[str] = set()
         self._refitted: set[str] = set()
         self._after: dict[str, Fingerprint] = {}
@@ -139,6 +141,7 @@ class Footprint:
             found |= self._parts.reads(name)
             found |= class_parts(type(value), self._namespace)
             found |= module_reads(value, name, self._reading.attributes, self._namespace)
+            found |= {f"module:{module}" for module in modules_used(value, name, self._reading.attributes)}
         return found
 
     def _candidates(self, through: set[str]) -> list[str]:
@@ -173,19 +176,32 @@ class Footprint:
         aliases = self._aliases(mutates)
         environ = self._changed_environ()
         grown = self._grown(environ)
+        moved = self._moved()
+        went = {location for location in moved if total.looks_around}
         read = {f"name:{name}" for name in mutates & (self._held.keys() | parts.wholes)}
         read |= {f"env:{name}" for name in (total.env_reads | self._env) - environ | grown}
+        grew = (mutates | aliases) - self._repeatable(mutates)
+        read |= {"cwd:."} if total.looks_around else set()
         return Locations(
             reads=_sorted(self._read_locations | read | parts.mutates | self._imported_parts()),
-            writes=_sorted({*_named(writes | aliases, environ), *parts.writes}),
-            mutates=_sorted({*_named((mutates | aliases) - self._repeatable(mutates), grown), *parts.mutates}),
+            writes=_sorted({*_named(writes | aliases, environ), *parts.writes, *moved}),
+            mutates=_sorted(
+                {*_named((mutates | aliases) - self._repeatable(mutates), grown), *parts.mutates, *went}
+            ),
             untracked=_sorted(_named(self._untracked)),
-            values={**self._values(writes), **_known_values(parts.writes)},
+            values={**self._values(writes), **_known_values(parts.writes), **moved},
         )
 
     def _grown(self, environ: set[str]) -> set[str]:
         """Changed variables whose new value may come from the old one."""
         return environ & (self._names.total.env_reads | self._env)
+
+    def _moved(self) -> dict[str, str]:
+        """The working directory where the cell left it, as a value, if that is another place."""
+        now = _working_folder()
+        if now == self._folder:
+            return {}
+        return {"cwd:.": _sealed(xxhash.xxh3_64_intdigest(os.fsencode(now or "")))}
 
     def _part_changes(self, ok: bool) -> Changes:
         repeatable = {name for name in self._overwrites if not self._other_names_read(name)}
@@ -301,6 +317,13 @@ class Footprint:
         if now == before:
             return set()
         return {os.fsdecode(name) for name in now.keys() | before.keys() if now.get(name) != before.get(name)}
+
+
+def _working_folder() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:  # it was deleted
+        return None
 
 
 def _raw_environ() -> dict[Any, Any]:

@@ -106,3 +106,33 @@ def _functions_of(value: object, namespace: Mapping[str, Any]) -> list[types.Fun
     members = [member for base in cls.__mro__ if base.__module__ == "__main__" for member in vars(base).values()]
     unwrapped = [getattr(member, "__func__", getattr(member, "fget", member)) for member in members]
     return [member for member in unwrapped if isinstance(member, types.FunctionType)]
+
+
+def modules_used(value: object, name: str, attributes: AbstractSet[tuple[str, str]]) -> set[str]:
+    """Names of the person's own modules whose code or data a value stands for, and of those that they use.
+
+    Args:
+        value: what a name holds.
+        name: that name.
+        attributes: attributes that the cell reads, as name and dotted attributes.
+    """
+    if isinstance(value, types.ModuleType):
+        queue: list[object] = [value]
+        for owner, chain in attributes:
+            inner: object = value
+            for step in chain.split(".") if owner == name else ():
+                inner = vars(inner).get(step) if isinstance(inner, types.ModuleType) else None
+                queue.append(inner)
+    else:
+        coded = isinstance(value, (type, types.FunctionType))
+        queue = [sys.modules.get(str((value if coded else type(value)).__module__))]
+    found: set[str] = set()
+    while queue and len(found) < _HELD:
+        module = queue.pop()
+        if not isinstance(module, types.ModuleType) or module.__name__ in found or not is_local(module):
+            continue
+        found.add(module.__name__)
+        for held in vars(module).values():
+            coded = isinstance(held, (type, types.FunctionType))
+            queue.append(sys.modules.get(str(getattr(held, "__module__", ""))) if coded else held)
+    return found

@@ -111,6 +111,8 @@ def explain_stop(cell: Cell, run: Run) -> Reason:
 
 def _cause(cells: Sequence[Cell], position: int, mismatch: Mismatch, deleted: set[str]) -> tuple[str | None, str]:
     what, actual, expected = describe(mismatch.location), mismatch.actual, mismatch.expected
+    if actual.outside and mismatch.location.startswith("module:"):
+        return None, f"the source of {what} has changed since this cell used it"
     if actual.outside:
         return None, f"{what} has changed since this cell read it"
     if actual.beside is not None:

@@ -58,7 +58,8 @@ class Remedies:
         replay = self._replay
         state = replay.final.copy()
         for location, version in replay.outside().items():
-            if (now := state.find(location)) is None or now.outside:
+            now = state.find(location)
+            if now is None or (now.outside and not location.startswith("module:")):
                 state.put(location, version)  # a run of today finds what lies there today
         for number, piece in enumerate(replay.pieces):
             if piece.cell not in order:

@@ -189,7 +189,9 @@ class Replay:
             now = state.versions.get(location)
             if now is None or now.outside or (now.value is not None and now.value != value):
                 state.put(location, outside_version(location, value))
-                self._outside[location] = value
+                if not location.startswith("module:"):
+                    self._outside[location] = value
+        self._outside.update(run.sources)  # a clean run imports what lies on disk
 
     def _look_through(self, state: State, run: Run, access: Access) -> dict[str, Version | None]:
         """Locations that the same cell made before and does not accumulate: it finds what it found at first."""

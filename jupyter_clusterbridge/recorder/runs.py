@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from jupyter_clusterbridge.model.events import (
     InterventionSeen,
     KernelEnd,
     KernelStart,
+    ModuleSource,
     OutsideChange,
     WidgetMoved,
 )
@@ -46,6 +47,8 @@ class Run:
     """Digests of files as the run found them."""
     values: dict[str, str] = field(default_factory=dict)
     """Texts that are equal for equal values, of what it wrote."""
+    sources: dict[str, str] = field(default_factory=dict)
+    """Digests of modules' sources that lay on disk after it, where they were others than before."""
     seen: list[Intervention] = field(default_factory=list)
     cell: int | None = None
     """Position among the code cells of the saved file; None when it is not there."""
@@ -128,14 +131,31 @@ def _add_runs(kernel: Kernel, journal: Journal) -> None:
             _add_event(by_number[event.run], event)
         elif isinstance(event, KernelEnd):
             kernel.ended = True
-        elif isinstance(event, OutsideChange) and event.location.startswith("name:"):
+        elif isinstance(event, OutsideChange):
             outside.setdefault(event.location, event.by)
-            if event.run in by_number:
+            if event.run in by_number and event.location.startswith("name:"):
                 by_number[event.run].forget(event.location)
         elif isinstance(event, WidgetMoved):
             outside.update({f"name:{name}": "widget" for name in (*event.names, *event.writes)})
         if not isinstance(event, (KernelStart, KernelEnd, CellStart, CellEnd, InterventionSeen)):
             kernel.noted.append((newest, event))
+    _add_sources(journal, by_number)
+
+
+def _add_sources(journal: Journal, by_number: Mapping[int, Run]) -> None:
+    """Which source of each module the runs found in memory: what a run reloads is what it works with."""
+    noted: dict[int, list[ModuleSource]] = {}
+    for event in journal.events:
+        if isinstance(event, ModuleSource):
+            noted.setdefault(event.run, []).append(event)
+    loaded: dict[str, str] = {}
+    for number, run in sorted(by_number.items()):
+        for source in noted.get(number, ()):
+            location = f"module:{source.module}"
+            run.sources[location] = source.digest
+            if source.how != "changed":
+                loaded[location] = source.digest
+        run.found.update({location: loaded[location] for location in run.reads & loaded.keys()})
 
 
 def _is_one_run(before: Run, run: Run) -> bool:

@@ -77,6 +77,7 @@ class Session:
         self._runs = itertools.count(1)
         self._run = 0
         self._began = 0.0
+        self._read: set[str] = set()
         self._rows = RowQueue(writer)
         self._hooks: list[Hook] = []
         self._installed: list[Hook] = []
@@ -127,6 +128,7 @@ class Session:
         event = CellStart(run, cell_id, source, utc_now(), self._rng(), tuple(deleted_cells))
         self._writer.write(event)
         self._run = run
+        self._read.clear()
         for hook in tuple(self._installed):
             self._guarded(hook, hook.begin_cell)
         self._began = time.perf_counter()
@@ -164,7 +166,7 @@ class Session:
                 duration_s=round(duration, 6),
                 rng=self._rng(),
                 error=error,
-                reads=tuple(reads),
+                reads=tuple(sorted({*reads, *self._read})),
                 writes=tuple(writes),
                 mutates=tuple(mutates),
                 untracked=tuple(untracked),
@@ -193,6 +195,10 @@ class Session:
     def emit(self, event: Event) -> None:
         """Write one event."""
         self._writer.write(event)
+
+    def read(self, location: str) -> None:
+        """Count a location among those that the cell reads."""
+        self._read.add(location)
 
     def row(self, kind: RowKind, a: int, b: int) -> None:
         """Write one row of dense evidence for the current run."""

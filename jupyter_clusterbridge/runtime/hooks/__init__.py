@@ -35,6 +35,9 @@ class EvidenceSink(Protocol):
     def emit(self, event: Event) -> None:
         """Write one event."""
 
+    def read(self, location: str) -> None:
+        """The cell has read a location that only the hook could see."""
+
     def row(self, kind: RowKind, a: int, b: int) -> None:
         """Write one row of dense evidence for the current run."""
 

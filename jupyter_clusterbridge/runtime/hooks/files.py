@@ -52,6 +52,8 @@ class _Seen:
     appends: set[str] = field(default_factory=set)
     listings: dict[str, tuple[str, ...]] = field(default_factory=dict)
     hashed: int = 0
+    relative: bool = False
+    """Whether a path was used that goes on from the folder in which the cell began."""
     full: bool = False
 
 
@@ -74,6 +76,7 @@ class FilesHook(Hook):
         self._busy = threading.local()
         self._runs: list[tuple[int, int, int]] = []
         self._began = 0
+        self._folder = ""
         self._modules: set[str] = set()
 
     def install(self) -> None:
@@ -94,6 +97,10 @@ class FilesHook(Hook):
         global _active
         self._cell = _Seen()
         self._began = _file_clock()
+        try:
+            self._folder = os.getcwd()
+        except OSError:  # it was deleted
+            self._folder = ""
         _active = self
 
     def end_cell(self) -> None:
@@ -101,6 +108,8 @@ class FilesHook(Hook):
         global _active
         _active = None
         cell, run = self._cell, self.sink.run
+        if cell.relative:
+            self.sink.read("cwd:.")
         self._runs.append((self._began, time.time_ns(), run))
         for path in self._new_modules():
             cell.reads.setdefault(path, None)
@@ -142,9 +151,12 @@ class FilesHook(Hook):
             target = "."
         if not isinstance(target, (str, bytes, os.PathLike)) or _ignored_caller():
             return
-        path = os.path.abspath(os.fsdecode(target))
+        named = os.fsdecode(target)
+        path = os.path.abspath(named)
         if not self._places.ours(path) or self._full():
             return
+        if not self._cell.relative and not os.path.isabs(named) and os.getcwd() == self._folder:
+            self._cell.relative = True
         if event == "open":
             self._opened(path, args[1], args[2])
         elif event == "os.rename":
