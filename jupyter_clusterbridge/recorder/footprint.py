@@ -185,9 +185,7 @@ class Footprint:
         return Locations(
             reads=_sorted(self._read_locations | read | parts.mutates | self._imported_parts()),
             writes=_sorted({*_named(writes | aliases, environ), *parts.writes, *moved}),
-            mutates=_sorted(
-                {*_named((mutates | aliases) - self._repeatable(mutates), grown), *parts.mutates, *went}
-            ),
+            mutates=_sorted({*_named(grew, grown), *parts.mutates, *went}),
             untracked=_sorted(_named(self._untracked)),
             values={**self._values(writes), **_known_values(parts.writes), **moved},
         )

@@ -131,7 +131,7 @@ def _add_runs(kernel: Kernel, journal: Journal) -> None:
             _add_event(by_number[event.run], event)
         elif isinstance(event, KernelEnd):
             kernel.ended = True
-        elif isinstance(event, OutsideChange):
+        elif isinstance(event, OutsideChange) and event.by != "cell":
             outside.setdefault(event.location, event.by)
             if event.run in by_number and event.location.startswith("name:"):
                 by_number[event.run].forget(event.location)
