@@ -27,8 +27,11 @@ def match_runs(cells: Sequence[Cell], kernels: Sequence[Kernel]) -> list[Piece]:
     by_id = {cell.id: position for position, cell in enumerate(cells)}
     for run in _all(kernels):
         run.cell = by_id.get(run.cell_id) if run.cell_id is not None else None
-    _by_source(cells, kernels)
+    # what ids tell comes first: equal statements may stand in several cells
     _split(cells, kernels)
+    _merged(cells, kernels, known=True)
+    _by_source(cells, kernels)
+    _split(cells, kernels, known=False)
     pieces = _merged(cells, kernels)
     _by_likeness(cells, kernels)
     _place(pieces, kernels)
@@ -72,36 +75,68 @@ def _groups(runs: Sequence[Run]) -> list[list[Run]]:
     return list(groups.values())
 
 
-def _split(cells: Sequence[Cell], kernels: Sequence[Kernel]) -> None:
-    """Replace runs of cells that were split by runs of the parts."""
+def _split(cells: Sequence[Cell], kernels: Sequence[Kernel], known: bool = True) -> None:
+    """Replace runs of cells that were split by runs of the parts.
+
+    Args:
+        cells: code cells of the saved file.
+        kernels: kernels with their runs.
+        known: only runs whose cell the file has.
+    """
     for kernel in kernels:
         runs: list[Run] = []
+        after = -1
         for run in kernel.runs:
             exact = run.cell is not None and _key(cells[run.cell]) == run.key
-            pieces = [] if exact or not run.complete else _cover(run, cells)
+            left_out = exact or not run.complete or (known and run.cell is None)
+            pieces = [] if left_out else _cover(run, cells, after)
+            after = pieces[-1].cell if pieces else after
             runs.extend(split_run(run, pieces) if pieces else [run])
         kernel.runs[:] = runs
 
 
-def _cover(run: Run, cells: Sequence[Cell]) -> list[Piece]:
-    """The cells in file order that say together what a run said; empty when there are none."""
+def _cover(run: Run, cells: Sequence[Cell], after: int) -> list[Piece]:
+    """The cells in file order that say together what a run said; empty when there are none.
+
+    Neighbours come first, and among them those below the last that were found.
+    """
+    starts = range(len(cells))
+    found = [pieces for start in starts if (pieces := _said_from(run, cells, start, gaps=False))]
+    found += [pieces for start in starts if (pieces := _said_from(run, cells, start, gaps=True))]
+    if run.cell is not None:
+        found = [pieces for pieces in found if any(piece.cell == run.cell for piece in pieces)]
+    below = [pieces for pieces in found if pieces[0].cell > after]
+    return next(iter(below or found), [])
+
+
+def _said_from(run: Run, cells: Sequence[Cell], start: int, gaps: bool) -> list[Piece]:
     left = statement_keys(run.source)
     found: list[Piece] = []
-    for position, cell in enumerate(cells):
-        keys = statement_keys(cell.source)
+    for position in range(start, len(cells)):
+        keys = statement_keys(cells[position].source)
         if keys and keys == left[: len(keys)]:
-            found.append(Piece(position, cell.source))
+            found.append(Piece(position, cells[position].source))
             left = left[len(keys) :]
+        elif position == start or (keys and not gaps) or not left:
+            break
     return found if not left and len(found) > 1 else []
 
 
-def _merged(cells: Sequence[Cell], kernels: Sequence[Kernel]) -> list[Piece]:
-    """The pieces of the file: a cell that never ran as it stands may consist of parts that did."""
+def _merged(cells: Sequence[Cell], kernels: Sequence[Kernel], known: bool = False) -> list[Piece]:
+    """The pieces of the file: a cell that never ran as it stands may consist of parts that did.
+
+    Args:
+        cells: code cells of the saved file.
+        kernels: kernels with their runs.
+        known: only cells that ran under their ids.
+    """
     ran = {(run.cell, run.key) for run in _all(kernels)}
+    ids = {run.cell for run in _all(kernels)}
     pieces: list[Piece] = []
     for position, cell in enumerate(cells):
         whole = Piece(position, cell.source)
-        parts = [] if (position, whole.key) in ran else _parts(position, cell, cells, kernels)
+        left_out = (position, whole.key) in ran or (known and position not in ids)
+        parts = [] if left_out else _parts(position, cell, cells, kernels)
         pieces.extend(parts or [whole])
         for run in _all(kernels):
             if any(run.cell is None and run.key == part.key for part in parts):

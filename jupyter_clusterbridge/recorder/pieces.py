@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from jupyter_clusterbridge.recorder.names import CellNames, analyse_cell
 from jupyter_clusterbridge.recorder.runs import Run
 from jupyter_clusterbridge.runtime.source import parse_cell
+
+_DRAWS = re.compile(r"rand|shuffle|sample|choice|seed|permut|dropout|normal|fit", re.IGNORECASE)
+"""Words of code that draws from a random stream, or sets one."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +51,12 @@ def split_run(run: Run, pieces: Sequence[Piece]) -> list[Run]:
     """
     names = [analyse_cell(piece.source) for piece in pieces]
     caller = next((number for number, one in enumerate(names) if one.total.calls), len(names) - 1)
+    streams = _streams(run, [bool(_DRAWS.search(piece.source)) for piece in pieces], caller)
     made: set[str] = set()
     left = (set(run.reads), set(run.writes))
     out: list[Run] = []
     for number, (piece, one) in enumerate(zip(pieces, names, strict=True)):
-        part = Run(
-            run.kernel, None, piece.source, run.at, dict(run.rng_before if number <= caller else run.rng_after)
-        )
-        part.rng_after = dict(run.rng_after if number >= caller else run.rng_before)
+        part = Run(run.kernel, None, piece.source, run.at, streams[number], streams[number + 1])
         part.status, part.cell, part.duration_s = run.status, piece.cell, run.duration_s
         part.reads = set(_read(one)) & (run.reads | made)
         part.writes = set(_written(one)) & run.writes
@@ -67,6 +69,20 @@ def split_run(run: Run, pieces: Sequence[Piece]) -> list[Run]:
     _give(out[caller], run, *left)
     for part in out:
         part.untracked = run.untracked & (part.reads | part.writes)
+    return out
+
+
+def _streams(run: Run, draws: Sequence[bool], caller: int) -> list[dict[str, str]]:
+    """Where the random streams stood between the pieces, as far as their text tells who draws."""
+    movers = [number for number, drawn in enumerate(draws) if drawn] or [caller]
+    out = [dict(run.rng_before)]
+    for number in range(len(draws)):
+        now = dict(out[-1])
+        if number == movers[-1]:
+            now = dict(run.rng_after)
+        elif number in movers:
+            now.update({name: f"{run.rng_after.get(name)}-{number}" for name in run.shifted_streams()})
+        out.append(now)
     return out
 
 

@@ -142,6 +142,15 @@ def test_a_merged_cell_with_more_than_what_ran_is_not_current(make, ids):
     assert one.check().cells[0].state.value in ("edited", "never_run")
 
 
+def test_equal_statements_in_other_cells_do_not_draw_runs_to_them(make):
+    one = make(True, "xs = [1]\ny = 1", "n = len(xs)\ny = 2", "y = 2\nxs.append(1)", "y = 2", "m = y").run("*")
+    one.cells = {
+        "a": "xs = [1]", "a2": "y = 1", "b": "n = len(xs)", "b2": "y = 2",
+        "c": "y = 2", "c2": "xs.append(1)", "d": "y = 2\nm = y",
+    }  # fmt: skip
+    assert_current(one)
+
+
 @WITH_AND_WITHOUT_IDS
 def test_a_random_stream_goes_through_a_split(make, ids):
     one = make(ids, "import random\nrandom.seed(1)\na = random.random()", "b = random.random()").run("*")
