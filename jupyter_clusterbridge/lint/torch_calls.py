@@ -58,8 +58,9 @@ def _differentiated(node: ast.Call, cell: CellContext) -> bool:
         return False
     # a layer is made at top level and trained elsewhere; a function's result is used where it is called
     is_layer = (cell.callee or "").rpartition(".")[2][:1].isupper()
-    trained_here = cell.in_loop() and any(word in cell.cell.source for word in _TRAINING)
-    return is_layer or cell.function is not None or trained_here
+    at_once = any(isinstance(parent, ast.Attribute) and parent.attr == "backward" for parent in cell.parents)
+    in_training = cell.in_loop() and any(word in cell.cell.source for word in _TRAINING)
+    return is_layer or cell.function is not None or at_once or in_training
 
 
 def _without_gradient(node: ast.Call, cell: CellContext) -> bool:
