@@ -122,7 +122,9 @@ def _add_runs(kernel: Kernel, journal: Journal) -> None:
         if isinstance(event, CellStart):
             run = Run(0, event.cell_id, event.source, event.at, dict(event.rng))
             if not by_number and before is not None and _is_one_run(before, run):
-                _go_on(kernel.runs.pop(), run)
+                _go_on(before, run)
+                kernel.runs.pop()
+                kernel.noted = [(run if one is before else one, other) for one, other in kernel.noted]
             run.outside, outside = outside, {}
             by_number[event.run] = newest = run
             kernel.runs.append(run)

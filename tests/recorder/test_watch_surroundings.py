@@ -91,6 +91,13 @@ def test_a_file_that_the_notebook_itself_writes_is_no_changed_file(front: Any) -
     assert one.found("file_changed") == []
 
 
+def test_what_a_cell_does_that_reloads_the_extension_is_kept(front: Any) -> None:
+    one = front("import os\nos.environ['MODE'] = 'x'\nos.chdir('/')\n%reload_ext clusterbridge", "y = 1")
+    one.run("a", "b", "c")
+    assert one.found("failed_run") == []
+    assert {found.kind.value for found in one.found(harmless=False)} == set()
+
+
 def test_a_file_of_a_cell_that_somebody_else_edited_is_told_to_its_reader(front: Any) -> None:
     one = front("with open('labels.txt', 'w') as out:\n    out.write('cat')", "open('labels.txt').read()")
     one.run("a", "b", "c")
