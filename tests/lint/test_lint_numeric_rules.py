@@ -137,6 +137,7 @@ QUIET: dict[str, list[str]] = {
         "from datasets import load_dataset\nload_dataset('x').train_test_split(test_size=0.1, shuffle=False)",
     ],
     "CB120": [
+        "import albumentations as A\nmirror = A.Compose([A.HorizontalFlip(p=1.0), A.Normalize()])",
         "import albumentations as A\nA.Compose([A.Resize(3, 3), A.Normalize()])",
         "from monai.transforms import RandFlip\nfrom monai.utils import set_determinism\nset_determinism(0)\nRandFlip()",
         "from torchvision import transforms\ntransforms.Compose([transforms.RandomCrop(2)])",

@@ -16,18 +16,23 @@ from jupyter_clusterbridge.lint import sklearn_draws, sklearn_table
 @pytest.fixture
 def trial(repository: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The module of the script that makes the table."""
-    sklearn = pytest.importorskip("sklearn")
-    version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
-    if version != sklearn_table.VERSION:
-        pytest.skip(f"the table is of scikit-learn {sklearn_table.VERSION}, and {version} is installed")
+    pytest.importorskip("sklearn")
     monkeypatch.syspath_prepend(str(repository / "dev"))
     sys.modules.pop("sklearn_trial", None)
     return importlib.import_module("sklearn_trial")
 
 
 def test_the_table_names_all_that_takes_a_random_state(trial: ModuleType) -> None:
+    import sklearn
+
     known = sklearn_table.ALWAYS | sklearn_table.WHEN_SHUFFLED | sklearn_table.WITH_OPTION.keys()
-    assert set(trial.members()) == known
+    members = set(trial.members())
+    version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+    if version == sklearn_table.VERSION:
+        assert members == known
+    else:
+        # another scikit-learn has some more or some less; the rule asks the signatures of a newer one
+        assert len(members & known) > 0.9 * len(members)
 
 
 @pytest.mark.parametrize(

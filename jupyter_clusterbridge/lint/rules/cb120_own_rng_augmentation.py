@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from jupyter_clusterbridge.lint.calls import argument, has_star
+from jupyter_clusterbridge.lint.calls import argument, constant, has_star
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.model.findings import Confidence
 
 _COMPOSE = frozenset({"albumentations.Compose", "albumentations.core.composition.Compose"})
+
+_DRAW = ("OneOf", "Rotate", "ColorJitter", "ShiftScaleRotate", "Affine")
 
 
 class OwnRngAugmentation(Rule):
@@ -79,7 +81,11 @@ def _random(transforms: ast.expr, cell: CellContext) -> bool:
     if not isinstance(transforms, (ast.List, ast.Tuple)):
         return False
     for item in transforms.elts:
-        name = (cell.resolve(item.func) or "").rpartition(".")[2] if isinstance(item, ast.Call) else ""
-        if "Random" in name or "Flip" in name or name in ("OneOf", "Rotate", "ColorJitter", "ShiftScaleRotate"):
+        if not isinstance(item, ast.Call):
+            continue
+        name = (cell.resolve(item.func) or "").rpartition(".")[2]
+        # a flip that always happens draws nothing
+        always = constant(argument(item, "p"), cell) in (1, 0)
+        if "Random" in name or name in _DRAW or (name.endswith("Flip") and not always):
             return True
     return False
