@@ -123,10 +123,20 @@ class Kernel:
         return None
 
     @property
+    def _process(self) -> psutil.Process:
+        provisioner: Any = self._manager.provisioner
+        return psutil.Process(provisioner.pid)
+
+    @property
     def resident(self) -> int:
         """Memory of the kernel's process in bytes."""
-        provisioner: Any = self._manager.provisioner
-        return int(psutil.Process(provisioner.pid).memory_info().rss)
+        return int(self._process.memory_info().rss)
+
+    @property
+    def processor_s(self) -> float:
+        """Processor time of the kernel's process so far in seconds; what else the machine does is not in it."""
+        times = self._process.cpu_times()
+        return float(times.user + times.system)
 
     def evaluate(self, code: str) -> str:
         """Run a cell that writes its answer to ``answer.txt``, and read that."""

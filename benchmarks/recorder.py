@@ -72,11 +72,21 @@ def scenarios(cells: int) -> list[Scenario]:
     ]
 
 
-def measure(kernels: Sequence[Kernel], scenario: Scenario, limit_s: float) -> dict[int, list[float]]:
-    """Seconds a cell by kernel; a kernel that has used up its time gets no more cells of this row."""
+@dataclass
+class Times:
+    """What the cells of a row took in one kernel, in seconds."""
+
+    waited: list[float]
+    processor: float
+    """Processor time of the kernel a cell."""
+
+
+def measure(kernels: Sequence[Kernel], scenario: Scenario, limit_s: float) -> list[Times]:
+    """What each kernel took; one that has used up its time gets no more cells of this row."""
     for code in scenario.before:
         for kernel in kernels:
             kernel.run(code)
+    began = [kernel.processor_s for kernel in kernels]
     times: dict[int, list[float]] = {number: [] for number in range(len(kernels))}
     for cell in range(scenario.count):
         templates = scenario.cells
@@ -88,28 +98,30 @@ def measure(kernels: Sequence[Kernel], scenario: Scenario, limit_s: float) -> di
             spent = kernels[number].run(code)
             if spent is not None:
                 times[number].append(spent)
-    return times
-
-
-def rows(scenario: Scenario, kernels: Sequence[Kernel], times: dict[int, list[float]]) -> list[str]:
-    """One line of Markdown for each tool, against the plain kernel of its environment."""
-    plain = {
-        kernel.python: scenario.middle(times[number])
+    return [
+        Times(times[number], (kernel.processor_s - began[number]) / max(len(times[number]), 1))
         for number, kernel in enumerate(kernels)
-        if kernel.tool is None
-    }
+    ]
+
+
+def rows(scenario: Scenario, kernels: Sequence[Kernel], times: Sequence[Times]) -> list[str]:
+    """One line of Markdown for each tool, against the plain kernel of its environment."""
+    plain = {kernel.python: one for kernel, one in zip(kernels, times, strict=True) if kernel.tool is None}
     found = []
-    for number, kernel in enumerate(kernels):
+    for kernel, one in zip(kernels, times, strict=True):
         if kernel.tool is None:
             continue
-        base = plain[kernel.python]
+        base = scenario.middle(plain[kernel.python].waited)
         cells = f"| {scenario.title} | {kernel.name} | {base * 1e3:.2f} "
-        if not times[number]:
-            found.append(f"{cells}| refused | | | |")
+        if not one.waited:
+            found.append(f"{cells}| refused | | | | | |")
             continue
-        took = scenario.middle(times[number])
+        took = scenario.middle(one.waited)
+        own, plain_own = one.processor, plain[kernel.python].processor
         goal = scenario.goal if kernel.tool is CLUSTERBRIDGE else ""
-        found.append(f"{cells}| {took * 1e3:.2f} | {(took - base) * 1e3:+.2f} | {took / base:.2f}x | {goal} |")
+        waited = f"{took * 1e3:.2f} | {(took - base) * 1e3:+.2f} | {took / base:.2f}x"
+        processor = f"{(own - plain_own) * 1e3:+.2f} | {own / plain_own:.2f}x"
+        found.append(f"{cells}| {waited} | {processor} | {goal} |")
     return found
 
 
@@ -209,8 +221,10 @@ def page(table: list[str], held: list[str], own: float, day: Day, said: list[str
         f"Python {platform.python_version()} on {platform.system()}, {psutil.cpu_count()} CPUs, load "
         f"{psutil.getloadavg()[0]:.1f}; {versions}.", *said, "",
         "Time from the request to the reply, medians unless the row says otherwise. \"plain\" is the kernel of",
-        "the same environment without the tool; added time and ratio are against it, from this one run.", "",
-        "| cells | kernel | plain ms | ms | added ms | ratio | goal |", "|---|---|---|---|---|---|---|",
+        "the same environment without the tool; added time and ratio are against it, from this one run. CPU is",
+        "the kernel's own processor time, a mean over the cells, which a busy machine changes least.", "",
+        "| cells | kernel | plain ms | ms | added ms | ratio | added CPU ms | CPU ratio | goal |",
+        "|---|---|---|---|---|---|---|---|---|",
         *table, "",
         "## Memory", "",
         "Resident memory of the kernel's process beyond the plain one's. The goal for what the recorder holds is",
