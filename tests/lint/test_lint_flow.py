@@ -82,3 +82,7 @@ CASES: dict[str, tuple[str, set[str]]] = {
 @pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES.keys())
 def test_a_seed_counts_where_it_has_run_before_the_draw(text: str, expected: set[str], lint: Lint) -> None:
     assert {finding.code for finding in lint(text)} & {"CB101", "CB105", "CB106"} == expected
+
+
+def test_a_password_is_found_in_code_that_never_runs_too(lint: Lint) -> None:
+    assert [finding.code for finding in lint("if False:\n    connect(password='tr0ub4dor')")] == ["CB404"]

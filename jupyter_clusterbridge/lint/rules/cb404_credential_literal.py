@@ -68,6 +68,7 @@ class CredentialLiteral(Rule):
 
     code = "CB404"
     name = "credential-literal"
+    in_dead_code = True
 
     def visit_Constant(self, node: ast.AST, cell: CellContext) -> None:
         """Look at strings and at the names that they are given to."""
