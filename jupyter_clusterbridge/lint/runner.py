@@ -12,7 +12,7 @@ from jupyter_clusterbridge.lint.dispatch import CallDispatch, Plan, plan_for
 from jupyter_clusterbridge.lint.magics import note_magic
 from jupyter_clusterbridge.lint.registry import all_rules
 from jupyter_clusterbridge.lint.rule import Rule, page_of
-from jupyter_clusterbridge.lint.walk import walk_cell
+from jupyter_clusterbridge.lint.walk import Handlers, walk_cell, with_bindings
 from jupyter_clusterbridge.model.errors import ClusterBridgeError
 from jupyter_clusterbridge.model.findings import Finding
 from jupyter_clusterbridge.model.notebook import Notebook
@@ -22,7 +22,7 @@ def _overrides(rule: Rule, method: str) -> bool:
     return getattr(type(rule), method) is not getattr(Rule, method)
 
 
-def _handlers(plan: Plan, rules: Mapping[int, Rule]) -> dict[type[ast.AST], list[Handler]]:
+def _handlers(plan: Plan, rules: Mapping[int, Rule]) -> Handlers:
     """What the walk calls for each type of node."""
     handlers: dict[type[ast.AST], list[Handler]] = {}
     for place, rule in rules.items():
@@ -31,7 +31,7 @@ def _handlers(plan: Plan, rules: Mapping[int, Rule]) -> dict[type[ast.AST], list
     calls = CallDispatch(plan, rules)
     if calls:
         handlers.setdefault(ast.Call, []).append(calls.visit)
-    return handlers
+    return with_bindings(handlers)
 
 
 def lint_notebook(notebook: Notebook, chosen: Sequence[type[Rule]] | None = None) -> tuple[Finding, ...]:

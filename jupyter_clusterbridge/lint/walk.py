@@ -50,8 +50,8 @@ _ORDER: dict[type[ast.AST], tuple[str, ...]] = {
 }
 _BRANCHES = (ast.If, ast.While)
 _BODIES = (*FUNCTIONS, ast.Lambda, ast.ClassDef)
-_fields: dict[type[ast.AST], tuple[str, ...]] = {kind: fields[::-1] for kind, fields in _ORDER.items()}
-"""Fields with the children of each type of node, the last to be visited first."""
+_fields: dict[type[ast.AST], tuple[str, ...]] = dict(_ORDER)
+"""Fields with the children of each type of node, in the order of evaluation."""
 
 
 class _Step(ast.AST):
@@ -80,15 +80,37 @@ class _Dead(_Step):
 
 _LEAVE = _Leave(ast.Pass())
 _STEPS = frozenset({_Body, _Close, _Dead})
+_LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue})
 _SPECIAL = frozenset({*_BODIES, *COMPREHENSIONS, *_BRANCHES})
 
 
+def _children(node: ast.AST) -> list[ast.AST]:
+    """The nodes below one, in the order of evaluation."""
+    found: list[ast.AST] = []
+    kind = node.__class__
+    for name in _fields[kind] if kind in _fields else _fields_of(kind):
+        value = getattr(node, name, None)
+        if value.__class__ is not list:
+            if value is not None:
+                found.append(value)
+        elif value:
+            # an entry is None for a default that is not given, and for the key of ** in a dictionary
+            found += value if None not in value else [child for child in value if child is not None]
+    return found
+
+
 def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
-    fields = _fields[kind] = tuple(name for name in reversed(kind._fields) if name not in _SKIPPED)
+    fields = _fields[kind] = tuple(name for name in kind._fields if name not in _SKIPPED)
     return fields
 
 
 Handlers = Mapping[type[ast.AST], Sequence[Handler]]
+
+
+def with_bindings(handlers: Handlers) -> Handlers:
+    """What a walk calls for each type of node: what follows names and scopes, then what rules have asked for."""
+    kinds = {*ENTER, *handlers}
+    return {kind: ([ENTER[kind]] if kind in ENTER else []) + [*handlers.get(kind, ())] for kind in kinds}
 
 
 def walk_cell(cell: CellContext, alive: Handlers, dead: Handlers) -> None:
@@ -96,7 +118,7 @@ def walk_cell(cell: CellContext, alive: Handlers, dead: Handlers) -> None:
 
     Args:
         cell: the cell.
-        alive: what to call for each type of node.
+        alive: what to call for each type of node, from :func:`with_bindings`.
         dead: the same for code that never runs (``if False:``), which binds no names either.
     """
     if cell.tree is None:
@@ -117,29 +139,29 @@ def walk_cell(cell: CellContext, alive: Handlers, dead: Handlers) -> None:
                 handlers = dead if handlers is alive else alive
             _step(item, cell, stack)
             continue
-        early = ENTER.get(kind)
-        if early is not None:
-            early(item, cell)
         for handler in handlers.get(kind, ()):
             handler(item, cell)
-        fields = _fields[kind] if kind in _fields else _fields_of(kind)
-        if not fields:
+        if kind in _LEAVES:
             continue
         parents.append(item)
-        stack.append(_LEAVE)
         if kind in _SPECIAL:
+            stack.append(_LEAVE)
             _before_children(item, cell, stack)
-            if kind in _BRANCHES and handlers is alive and is_dead(item):
-                stack += _children_of_dead(item)[::-1]
-                continue
-        for name in fields:
-            value = getattr(item, name, None)
-            if value.__class__ is not list:
-                if value is not None:
-                    stack.append(value)
-            elif value:
-                # an entry is None for a default that is not given, and for the key of ** in a dictionary
-                stack += value[::-1] if None not in value else [child for child in reversed(value) if child]
+            dying = kind in _BRANCHES and handlers is alive and is_dead(item)
+            stack += (_children_of_dead(item) if dying else _children(item))[::-1]
+            continue
+        children = _children(item)
+        # most nodes have nothing but names and constants below them, which need no turn of their own
+        for done, child in enumerate(children):
+            kind = child.__class__
+            if kind not in _LEAVES:
+                stack.append(_LEAVE)
+                stack += children[: done - 1 : -1] if done else children[::-1]
+                break
+            for handler in handlers.get(kind, ()):
+                handler(child, cell)
+        else:
+            parents.pop()
 
 
 def _before_children(node: ast.AST, cell: CellContext, stack: list[ast.AST]) -> None:

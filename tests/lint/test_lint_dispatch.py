@@ -11,6 +11,7 @@ from jupyter_clusterbridge.lint import runner
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.dispatch import check_declaration
 from jupyter_clusterbridge.lint.rule import Rule
+from jupyter_clusterbridge.lint.walk import walk_cell, with_bindings
 from jupyter_clusterbridge.model.findings import Edit, Finding, Fix
 
 
@@ -111,9 +112,7 @@ def test_the_other_branch_of_what_never_runs_is_alive(monkeypatch: pytest.Monkey
 
 def test_what_never_runs_binds_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
     context = NotebookContext.of(notebook_of("if False:\n    x = 1\n    def f(): pass\ny = 2"))
-    from jupyter_clusterbridge.lint.walk import walk_cell
-
-    walk_cell(context.cells[0], {}, {})
+    walk_cell(context.cells[0], with_bindings({}), with_bindings({}))
     assert set(context.cells[0].binds) == {"y"}
     assert context.functions == {}
 
