@@ -61,6 +61,7 @@ class UnseededRng(Rule):
 
     code = "CB101"
     name = "unseeded-rng"
+    calls = frozenset({"random.*", "numpy.random.*", "torch.*"})
 
     _SEED_CALL = {"python": "random.seed", "numpy": "np.random.seed", "torch": "torch.manual_seed"}
 
@@ -68,9 +69,8 @@ class UnseededRng(Rule):
         super().__init__(notebook)
         self._done: set[str] = set()
 
-    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look for draws from streams that are never seeded."""
-        assert isinstance(node, ast.Call)
         stream = stream_drawn(node, cell)
         if stream is not None and stream not in self._done and stream not in first_seeds(self.notebook):
             self._report(stream, node, cell)

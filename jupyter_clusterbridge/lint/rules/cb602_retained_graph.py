@@ -58,6 +58,8 @@ class RetainedGraph(Rule):
 
     code = "CB602"
     name = "retained-graph"
+    words = frozenset({"backward"})
+    methods = frozenset({"backward", "append"})
 
     def __init__(self, notebook: NotebookContext) -> None:
         super().__init__(notebook)
@@ -69,9 +71,8 @@ class RetainedGraph(Rule):
         """What a backward pass reads at all, such as the list in ``sum(losses).backward()``."""
         self._kept: list[tuple[ast.AST | None, ast.AST, str, str]] = []
 
-    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Gather calls of ``backward`` and ``append``."""
-        assert isinstance(node, ast.Call)
         name = method(node)
         if name == "backward" and isinstance(node.func, ast.Attribute):
             self._differentiated.update((cell.function, name) for name in _tensors(node.func.value))

@@ -57,6 +57,9 @@ class FixedDevice(Rule):
 
     code = "CB603"
     name = "fixed-device"
+    words = frozenset({"cuda", "CUDA"})
+    calls = frozenset({"torch.cuda.set_device", *_DEVICE_CALLS})
+    methods = frozenset({"cuda", "to"})
 
     def visit_Constant(self, node: ast.AST, cell: CellContext) -> None:
         """Look at device strings with a number."""
@@ -64,9 +67,8 @@ class FixedDevice(Rule):
         if isinstance(node.value, str) and _NUMBERED.fullmatch(node.value):
             self.report(cell, node, f"`{node.value}` is a GPU that the job may not see")
 
-    def visit_Call(self, node: ast.AST, cell: CellContext) -> None:
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look at calls that move to a GPU."""
-        assert isinstance(node, ast.Call)
         first = node.args[0] if node.args else None
         if cell.callee == "torch.cuda.set_device" or method(node) == "cuda":
             if isinstance(first, ast.Constant) and type(first.value) is int and first.value > 0:

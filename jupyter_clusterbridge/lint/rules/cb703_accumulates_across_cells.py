@@ -104,6 +104,8 @@ class Accumulates(Rule):
         name = method(node)
         if name is None or not isinstance(node.func, ast.Attribute) or not isinstance(node.func.value, ast.Name):
             return
+        if node.func.value.id not in self.notebook.defined:
+            return
         # `table.append(rows)` with a result that is used makes a new table, as pandas did
         alone = bool(cell.parents) and isinstance(cell.parents[-1], ast.Expr)
         changes = (name in _GROWING and alone) or (name in _SHRINKING and bool(cell.parents))
