@@ -110,6 +110,11 @@ CAUGHT: list[tuple[str, list[tuple[int, int, str]], str]] = [
         "import torch\nif torch.cuda.is_available():\n    device = 'cuda'\n# %%\nmodel = device",
     ),
     ("CB711", [(1, 1, "warning")], "load = True\nif not load:\n    import json\n# %%\njson.dumps(1)"),
+    (
+        "CB711",
+        [(1, 1, "info")],
+        "found = False\nif a:\n    found = True\nif not found:\n    c = 2\n# %%\nprint(c)\na = 0",
+    ),
     ("CB712", [(0, 1, "warning")], "list = [1]\n# %%\nx = list(range(3))"),
     ("CB712", [(1, 1, "info")], "x = max(1, 2)\n# %%\nmax = 3"),
     ("CB713", [(0, 2, "warning")], "import random\nrandom = random.random()\nrandom.random()"),

@@ -139,6 +139,7 @@ QUIET: dict[str, list[str]] = {
     "CB709": ["# %% In [ ]\na = 1\n# %% In [ ]\nb = 1", "# %% In [1]\na = 1\n# %% In [ ]\n\n# %% In [2]\nb = 1"],
     "CB710": ["# %% In [1]\nraise ValueError"],
     "CB711": [
+        "found = False\nif a in b:\n    found = True\n    c = 1\nif not found:\n    c = 2\n# %%\nprint(c)\na = b = 0",
         "if a:\n    b = 1\nelse:\n    b = 2\n# %%\nprint(b)\na = 0",
         "b = 0\n# %%\nif a:\n    b = 1\n# %%\nprint(b)\na = 0",
         "if a:\n    b = 1\n# %%\nif a:\n    print(b)\na = 0",

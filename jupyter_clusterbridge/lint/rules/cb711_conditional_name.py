@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from jupyter_clusterbridge.lint.calls import names_in
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.trees import children
@@ -100,12 +101,20 @@ class ConditionalName(Rule):
         assert cell.tree is not None
         certain: set[str] = set()
         found: dict[str, tuple[ast.expr, int, bool]] = {}
+        seen: set[str] = set()
         for statement in conditions:
             body, orelse = _bound(statement.body), _bound(statement.orelse)
+            # what two conditions bind may well be bound by one of them in each case
+            certain |= seen & (body | orelse)
+            seen |= body | orelse
             certain |= (body & orelse) | (orelse if _ends(statement.body) else set())
             certain |= body if _ends(statement.orelse) else set()
             if not _leaves_alone(statement):
-                place = (statement.test, cell.cell.index, self._refused(statement.test))
+                place = (
+                    statement.test,
+                    cell.cell.index,
+                    self._refused(statement.test) and not _asks(statement.test, seen),
+                )
                 found |= dict.fromkeys(body - orelse, place)
         if found:
             certain |= _bound([statement for statement in cell.tree.body if not isinstance(statement, ast.If)])
@@ -125,6 +134,11 @@ def _leaves_alone(statement: ast.If) -> bool:
         return True
     text = ast.unparse(statement.test)
     return any(word in text for word in _ASKS_FOR_NAMES)
+
+
+def _asks(test: ast.expr, names: set[str]) -> bool:
+    """Whether a condition is about one of some names, which a condition above may have set."""
+    return not names.isdisjoint(names_in(test))
 
 
 def _ends(body: list[ast.stmt]) -> bool:
