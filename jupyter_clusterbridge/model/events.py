@@ -227,10 +227,7 @@ class OutsideChange:
     """``name:NAME``, ``env:NAME`` or ``cwd:.``."""
     at: str
     by: str = ""
-    """``thread`` or ``task`` where code of the notebook that ran beside the cells can have done it.
-
-    ``cell`` where the run itself went to another folder.
-    """
+    """``thread`` or ``task`` where code of the notebook that ran beside the cells can have done it."""
 
 
 @dataclass(frozen=True)

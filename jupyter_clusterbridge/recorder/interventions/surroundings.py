@@ -22,11 +22,7 @@ def surroundings(past: Past, kernel: Kernel) -> Iterator[Intervention]:
     for one in kernel.runs:
         last.update({location: one for location in one.writes if location.partition(":")[0] in _KINDS})
     for run, event in kernel.noted:
-        if not isinstance(event, OutsideChange) or event.location.partition(":")[0] not in _KINDS:
-            continue
-        if event.by == "cell" and run is not None:
-            last[event.location] = run
-        else:
+        if isinstance(event, OutsideChange) and event.location.partition(":")[0] in _KINDS:
             yield _between(past, kernel, run, event)
     for location, one in sorted(last.items()):
         if _text_is_gone(past, one, location):

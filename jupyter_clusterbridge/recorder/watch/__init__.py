@@ -66,6 +66,8 @@ class Watches:
             self._guarded(watch, watch.stop)
 
     def _guarded(self, watch: Watch, action: object, *args: object) -> None:
+        if watch.failed:
+            return
         try:
             action(*args)  # type: ignore[operator]
         except Exception as error:

@@ -55,6 +55,8 @@ class Watch(ABC):
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
+        self.failed = False
+        """Whether it has ended itself after an error of its own."""
 
     def start(self) -> None:
         """Begin to watch."""
@@ -81,6 +83,7 @@ class Watch(ABC):
         try:
             action(*args)
         except Exception as error:
+            self.failed = True
             try:
                 self.stop()
             finally:

@@ -19,25 +19,21 @@ class SurroundingsWatch(Watch):
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         self._left: tuple[dict[Any, Any], str | None] | None = None
-        self._folder: str | None = None
 
     def stop(self) -> None:
         """Nothing was replaced."""
         self._left = None
 
     def end_cell(self, ended: Ended) -> None:
-        """Remember, and write down that the cell itself went to another folder."""
+        """Remember."""
         self._left = (_environment(), _folder())
-        if self._folder is not None and self._left[1] != self._folder:
-            self.scene.emit(OutsideChange(self.scene.run, "cwd:.", utc_now(), "cell"))
 
     def begin_cell(self) -> None:
         """Compare."""
         left, self._left = self._left, None
-        self._folder = _folder()
         if left is None:
             return
-        for location in _changed(left, (_environment(), self._folder)):
+        for location in _changed(left, (_environment(), _folder())):
             self.scene.emit(OutsideChange(self.scene.run, location, utc_now()))
 
 
