@@ -13,7 +13,7 @@ from jupyter_clusterbridge.model.notebook import read_notebook
 from jupyter_clusterbridge.model.state import Intervention
 from jupyter_clusterbridge.recorder.check import check_notebook
 from jupyter_clusterbridge.recorder.watch import memory
-from jupyter_clusterbridge.recorder.watch.pulse import _PULSE, pulse_path, read_pulse
+from jupyter_clusterbridge.recorder.watch.pulse import _PULSE, pulse_path, read_pulse, this_place
 from jupyter_clusterbridge.runtime.journal import JournalWriter, journal_folder, read_journals
 
 GB = 10**9
@@ -41,6 +41,7 @@ class Past:
         kills: int = 0,
         peak: int | None = None,
         ended: bool = False,
+        place: int | None = None,
         pid: int = 1 << 30,
     ) -> None:
         """A kernel that ran cells, each with the status of its end or ``open``."""
@@ -57,7 +58,7 @@ class Past:
             writer.write(event)
         writer.close()
         if peak is not None:
-            pulse_path(path).write_bytes(_PULSE.pack(len(runs), peak, peak, 1.0))
+            pulse_path(path).write_bytes(_PULSE.pack(len(runs), peak, peak, 1.0, place or this_place()))
 
     def told(self) -> list[Intervention]:
         found = check_notebook(read_notebook(self.path), read_journals(self.path)).interventions
@@ -88,6 +89,13 @@ def test_the_newest_kernel_is_dead_when_its_process_is_gone(past: Past, monkeypa
     monkeypatch.setattr("jupyter_clusterbridge.recorder.interventions.deaths.oom_kills", lambda: 1)
     past.kernel(("a", "ok"), ("b", "open"), kills=0, peak=15 * GB)
     assert "the kernel died in cell 1 at 15.0 GB: the system ended it" in past.told()[0].message
+
+
+def test_of_a_kernel_on_another_machine_nothing_is_known_until_the_next_one(past: Past) -> None:
+    past.kernel(("a", "ok"), ("b", "open"), peak=GB, place=1)
+    assert past.told() == []
+    past.kernel(("a", "ok"))
+    assert past.told()[0].message == "the kernel died in cell 1 at 1.0 GB, or was killed there"
 
 
 def test_a_cell_that_ran_through_after_the_death_is_no_alarm(past: Past) -> None:

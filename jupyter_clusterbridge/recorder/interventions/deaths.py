@@ -12,11 +12,11 @@ from jupyter_clusterbridge.model.state import NOTHING, Intervention, Interventio
 from jupyter_clusterbridge.recorder.interventions.past import Past
 from jupyter_clusterbridge.recorder.runs import Kernel, Run
 from jupyter_clusterbridge.recorder.watch.memory import oom_kills
-from jupyter_clusterbridge.recorder.watch.pulse import read_pulse
+from jupyter_clusterbridge.recorder.watch.pulse import read_pulse, this_place
 
 _PROCESS = re.compile(r"-(?P<created_ms>[0-9a-f]+)-(?P<pid>\d+)$")
 _SILENT_S = 3.0
-"""A kernel gives a sign each second; one that gives signs and cannot be found here runs on another machine."""
+"""A kernel gives a sign each second."""
 _LARGE = 0.3
 """Part of all memory that a kernel must have had before a kill for want of memory is taken for its own."""
 
@@ -41,8 +41,9 @@ def died_in(past: Past, kernel: Kernel) -> Run | None:
     pulse = read_pulse(kernel.journal) if kernel.journal is not None else None
     if pulse is None:
         return None  # it gave no signs, or the recording was stopped: nothing is known
-    silent = kernel is not past.kernels[-1] or time.time() - pulse.at > _SILENT_S
-    return last if silent and _process_gone(kernel.id) else None
+    if kernel is past.kernels[-1] and (pulse.place != this_place() or time.time() - pulse.at < _SILENT_S):
+        return None  # it may run on another machine
+    return last if pulse.place != this_place() or _process_gone(kernel.id) else None
 
 
 def _process_gone(identity: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from jupyter_clusterbridge.recorder.watch.asked import AskedWatch, InstallWatch
 from jupyter_clusterbridge.recorder.watch.base import Ended, Scene, Watch
 from jupyter_clusterbridge.recorder.watch.debugger import DebuggerWatch
@@ -65,11 +67,11 @@ class Watches:
             watch = self._all.pop()
             self._guarded(watch, watch.stop)
 
-    def _guarded(self, watch: Watch, action: object, *args: object) -> None:
+    def _guarded(self, watch: Watch, action: Callable[..., None], *args: object) -> None:
         if watch.failed:
             return
         try:
-            action(*args)  # type: ignore[operator]
+            action(*args)
         except Exception as error:
             if watch in self._all:
                 self._all.remove(watch)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import mmap
 import os
+import platform
 import struct
 import threading
 import time
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +20,7 @@ import psutil
 from jupyter_clusterbridge.recorder.watch.base import Ended, Scene, Watch
 
 INTERVAL_S = 1.0
-_PULSE = struct.Struct("<QQQd")
+_PULSE = struct.Struct("<QQQdI")
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
@@ -33,6 +35,8 @@ class Pulse:
     """Highest of the samples since that run began."""
     at: float
     """Seconds since 1970."""
+    place: int
+    """Equal where process ids mean the same: one machine since its last start, in one container or in none."""
 
 
 def pulse_path(journal: Path) -> Path:
@@ -44,10 +48,21 @@ def read_pulse(journal: Path) -> Pulse | None:
     """The last sign of the kernel of a journal; None where it left none or ended in order."""
     try:
         data = pulse_path(journal).read_bytes()
-        run, rss, peak, at = _PULSE.unpack_from(data)
+        run, rss, peak, at, place = _PULSE.unpack_from(data)
     except (OSError, struct.error):
         return None
-    return Pulse(run, rss, peak, at) if at else None
+    return Pulse(run, rss, peak, at, place) if at else None
+
+
+def this_place() -> int:
+    """See :attr:`Pulse.place`."""
+    parts = [platform.node()]
+    for path in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
+        try:
+            parts.append(os.readlink(path) if os.path.islink(path) else Path(path).read_text(encoding="ascii"))
+        except OSError:
+            parts.append("")
+    return zlib.crc32("\0".join(parts).encode("utf-8", "surrogateescape"))
 
 
 class PulseWatch(Watch):
@@ -61,6 +76,7 @@ class PulseWatch(Watch):
         self._peak = 0
         self._run = 0
         self._pid = os.getpid()
+        self._place = this_place()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -111,7 +127,7 @@ class PulseWatch(Watch):
         rss, run = self._rss(), self.scene.run
         self._peak = max(rss, self._peak) if run == self._run else rss
         self._run = run
-        _PULSE.pack_into(self._map, 0, run, rss, self._peak, time.time())
+        _PULSE.pack_into(self._map, 0, run, rss, self._peak, time.time(), self._place)
 
     def _rss(self) -> int:
         if self._statm < 0:
