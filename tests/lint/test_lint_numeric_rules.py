@@ -187,6 +187,10 @@ QUIET: dict[str, list[str]] = {
     "CB216": ["import lightgbm as lgb\nlgb.LGBMClassifier(n_jobs=1)"],
     "CB218": ["import jax\njax.grad(f)\nf = abs"],
     "CB219": ["import optuna\nstudy.optimize(f, n_trials=3)\nstudy.optimize(f, n_jobs=1)\nstudy = f = 0"],
+    "CB603": [
+        "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '-1'",
+        "import os, subprocess\nenv = dict(os.environ)\nenv['CUDA_VISIBLE_DEVICES'] = '1'\nsubprocess.run(['x'], env=env)",
+    ],
     "CB604": [
         "from multiprocessing import Pool\nPool(4)\nPool(processes=2)",
         "from multiprocessing.dummy import Pool\nPool()",

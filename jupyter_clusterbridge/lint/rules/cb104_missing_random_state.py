@@ -81,7 +81,8 @@ class MissingRandomState(Rule):
         """Report each function once, at its first call, with the number of further ones."""
         for function, calls in self._calls.items():
             for number, (node, cell, draws) in enumerate(calls, start=1):
-                more = f", here and {len(calls) - number} times below" if number < len(calls) else ""
+                further = len(calls) - number
+                more = f", here and in {further} further call{'s' * (further > 1)}" if further else ""
                 if self._report(function, more, node, cell, draws=draws):
                     break
 

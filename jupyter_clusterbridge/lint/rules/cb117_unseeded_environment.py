@@ -77,4 +77,8 @@ class UnseededEnvironment(Rule):
         """Report the first reset of a notebook that speaks of no seed."""
         if self._reset is not None:
             node, cell = self._reset
-            self.report(cell, node, f"`{ast.unparse(node)}` starts from another state in each run")
+            self.report(
+                cell,
+                node,
+                f"`{ast.unparse(node)}` and no reset gets a seed, so that episodes differ from run to run",
+            )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
-from jupyter_clusterbridge.lint.calls import method
+from jupyter_clusterbridge.lint.calls import constant, method
 from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.environ import set_variable
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.model.findings import Severity
 from jupyter_clusterbridge.runtime.source import Magic
@@ -83,9 +84,9 @@ class FixedDevice(Rule):
     def visit_Assign(self, node: ast.AST, cell: CellContext) -> None:
         """Look at ``os.environ["CUDA_VISIBLE_DEVICES"] = ...``."""
         assert isinstance(node, ast.Assign)
-        target = node.targets[0]
-        key = target.slice if isinstance(target, ast.Subscript) else None
-        if isinstance(key, ast.Constant) and key.value == _VISIBLE:
+        # an empty value or -1 asks for the CPU, and a dictionary for a child is that child's matter
+        hidden = constant(node.value, cell) in ("", "-1")
+        if set_variable(node, cell) == _VISIBLE and not hidden:
             self._visible(node, cell)
 
     def visit_magic(self, magic: Magic, cell: CellContext) -> None:
