@@ -77,8 +77,5 @@ class UnseededEnvironment(Rule):
         """Report the first reset of a notebook that speaks of no seed."""
         if self._reset is not None:
             node, cell = self._reset
-            self.report(
-                cell,
-                node,
-                f"`{ast.unparse(node)}` and no reset gets a seed, so that episodes differ from run to run",
-            )
+            message = f"`{ast.unparse(node)}` gets no seed, so that episodes differ from run to run"
+            self.report(cell, node, message)
