@@ -219,6 +219,15 @@ def env_access(node: ast.Subscript | ast.Call) -> str | None:
     return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
 
 
+def env_updates(node: ast.Call) -> list[str]:
+    """The variables that ``os.environ.update(X="1")`` sets, as far as they are spelled out."""
+    if dotted_name(node.func) not in ("os.environ.update", "environ.update"):
+        return []
+    found = [keyword.arg for keyword in node.keywords if keyword.arg is not None]
+    keys = [key for argument in node.args if isinstance(argument, ast.Dict) for key in argument.keys]
+    return found + [key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
+
+
 def asks_for_folder(node: ast.Call) -> bool:
     """Whether a call depends on the working directory by what it is: asks for it, or steps from it."""
     called = dotted_name(node.func)

@@ -12,11 +12,13 @@ import sys
 import time
 import types
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
 import xxhash
 
+from jupyter_clusterbridge.recorder.aliases import other_names
 from jupyter_clusterbridge.recorder.feeding import identity
 from jupyter_clusterbridge.recorder.fingerprints import (
     Fingerprint,
@@ -173,8 +175,9 @@ class Footprint:
         same = {name for name in writes & self._rebinds if self._is_same_value(name)}
         writes = (writes - same) | mutates | self._refitted
         mutates |= (writes & self._rebinds) - same
-        aliases = self._aliases(mutates)
-        environ = self._changed_environ()
+        aliases = self._aliases(mutates, self._bound(ok))
+        self._part_aliases(parts)
+        environ = self._changed_environ() | ({name for name in total.env_writes if _is_set(name)} if ok else set())
         grown = self._grown(environ)
         moved = self._moved()
         went = {location for location in moved if total.looks_around}
@@ -187,12 +190,12 @@ class Footprint:
             writes=_sorted({*_named(writes | aliases, environ), *parts.writes, *moved}),
             mutates=_sorted({*_named(grew, grown), *parts.mutates, *went}),
             untracked=_sorted(_named(self._untracked)),
-            values={**self._values(writes), **_known_values(parts.writes), **moved},
+            values={**self._values(writes), **_known_values(parts.writes), **moved, **_environ_values(environ)},
         )
 
     def _grown(self, environ: set[str]) -> set[str]:
         """Changed variables whose new value may come from the old one."""
-        return environ & (self._names.total.env_reads | self._env)
+        return self._changed_environ() & environ & (self._names.total.env_reads | self._env)
 
     def _moved(self) -> dict[str, str]:
         """The working directory where the cell left it, as a value, if that is another place."""
@@ -278,18 +281,31 @@ class Footprint:
         exact = before.exact and after.exact
         return before.digest == after.digest and (exact or before.identity == after.identity)
 
-    def _aliases(self, changed: set[str]) -> set[str]:
-        """Other names of the objects that changed in place."""
-        identities = {
-            self._held[name]
-            for name in changed & self._held.keys()
-            if name in self._namespace and identity(self._namespace[name]) == self._held[name]
-        }
-        if not identities:
-            return set()
-        ids = map(identity, self._namespace.values())
-        names = itertools.compress(list(self._namespace), map(identities.__contains__, ids))
-        return {name for name in names if not _SHELL_NAME.fullmatch(name)}
+    def _aliases(self, changed: set[str], bound: AbstractSet[str] = frozenset()) -> set[str]:
+        """Other names through which objects that changed are seen; of names bound here the objects' own."""
+        held = {**self._held, **self._parts.held}
+        same = [
+            name
+            for name in changed & held.keys()
+            if name in self._namespace and identity(self._namespace[name]) == held[name]
+        ]
+        objects = {held[name] for name in same}
+        found = other_names(same, self._namespace)
+        kept = {name for name in found if name not in bound or identity(self._namespace[name]) in objects}
+        return {name for name in kept if not _SHELL_NAME.fullmatch(name)}
+
+    def _part_aliases(self, parts: Changes) -> None:
+        """The same changes of parts, by the other names of their objects."""
+        for location in tuple(parts.writes):
+            kind, _, name = location.partition(":")
+            root, _, label = name.partition(".")
+            if root not in self._parts.held:
+                continue
+            for other in self._aliases({root}) - {root}:
+                held = identity(self._namespace[other]) == self._parts.held[root]
+                seen = f"{kind}:{other}.{label}" if held else f"name:{other}"
+                parts.writes.setdefault(seen, parts.writes[location] if held else None)
+                parts.mutates |= {seen} if location in parts.mutates else set()
 
     def _repeatable(self, changed: set[str]) -> set[str]:
         """Names of objects of which parts were set anew that a second run would set to the same."""
@@ -322,6 +338,19 @@ def _working_folder() -> str | None:
         return os.getcwd()
     except OSError:  # it was deleted
         return None
+
+
+def _is_set(name: str) -> bool:
+    return os.fsencode(name) in _raw_environ() or name in _raw_environ()
+
+
+def _environ_values(names: Iterable[str]) -> dict[str, str]:
+    found = {name: os.environ.get(name) for name in names}
+    return {
+        f"env:{name}": _sealed(xxhash.xxh3_64_intdigest(value.encode("utf-8", "surrogateescape")))
+        for name, value in found.items()
+        if value is not None
+    }
 
 
 def _raw_environ() -> dict[Any, Any]:

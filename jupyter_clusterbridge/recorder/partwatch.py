@@ -122,7 +122,8 @@ class PartWatch:
             found = set(_class_data(value)) | {chain.partition(".")[0] for chain in chains}
         else:
             found = {chain.partition(".")[0] for chain in chains}
-        return {f"name:{name}"} | {f"attr:{name}.{label}" for label in sorted(found)[:_MOST]}
+        told = [label for label in sorted(found) if f"{name}.{label}" not in _QUIET]
+        return {f"name:{name}"} | {f"attr:{name}.{label}" for label in told[:_MOST]}
 
     def _columns_read(self, name: str, value: Any) -> set[str]:
         whole = {f"name:{name}"}
@@ -141,9 +142,9 @@ class PartWatch:
                 if chosen is None:
                     return whole
                 found |= chosen & labels
-        if name in self._reading.whole or not found or len(found) > _MOST:
+        if name in self._reading.whole or len(found) > _MOST:
             return whole
-        return {f"column:{name}.{label}" for label in found}
+        return {f"column:{name}.{label}" for label in found or {_ROWS}}
 
     def finish(self, ok: bool, repeatable: set[str], deadline: float) -> Changes:
         """Compare.
@@ -304,7 +305,13 @@ def _own(cls: Any) -> list[tuple[str, Any]]:
 
 
 def _class_data(cls: Any) -> list[str]:
-    return [name for name, item in _own(cls) if not isinstance(item, _CODE)]
+    return [name for name, item in _own(cls) if not isinstance(item, _CODE) or _is_put_in(cls, item)]
+
+
+def _is_put_in(cls: Any, item: object) -> bool:
+    """Whether a function was put into a class after its definition."""
+    code = getattr(item, "__func__", item)
+    return isinstance(code, types.FunctionType) and not code.__qualname__.startswith(f"{cls.__qualname__}.")
 
 
 def class_parts(cls: type, namespace: Mapping[str, Any]) -> set[str]:

@@ -104,7 +104,7 @@ def _parts_read(state: State, body: Effects, name: str, access: Access) -> set[s
     whole = f"name:{name}"
     attributes = [chain for owner, chain in body.attributes if owner == name]
     if name in state.roots["column"]:
-        return _columns_read(state, body, name, access) or {whole}
+        return _columns_read(state, body, name, access)
     if name not in state.roots["attr"]:
         return {whole}
     parts = (part_of(f"attr:{name}.", chain, state.known) for chain in attributes)
@@ -112,16 +112,16 @@ def _parts_read(state: State, body: Effects, name: str, access: Access) -> set[s
 
 
 def _columns_read(state: State, body: Effects, name: str, access: Access) -> set[str]:
-    """Columns of a frame that code reads; empty where it reads the frame as a whole."""
+    """Columns of a frame that code reads, or the frame as a whole; the rows alone where it only stores columns."""
     prefix = f"column:{name}."
     columns = {f"{prefix}{label}" for owner, label in body.items if owner == name}
     found = [part_of(prefix, chain, state.known) for owner, chain in body.attributes if owner == name]
     by_key = any(owner == name for owner, _ in body.keys)
     if name in body.whole or None in found or (by_key and f"name:{name}" in access.reads):
-        return set()
+        return {f"name:{name}"}
     if by_key:
         columns |= {location for location in access.reads if location.startswith(prefix)}
-    return columns | {part for part in found if part is not None}
+    return columns | {part for part in found if part is not None} or {f"{prefix}index"}
 
 
 def part_of(prefix: str, chain: str, known: AbstractSet[str]) -> str | None:
@@ -203,10 +203,10 @@ def apply(state: State, names: CellNames, access: Access, cell: int | None, run:
 def _write_in_place(writer: _Writer, effects: Effects, made: tuple[str, str], total: Effects) -> None:
     """What a statement changes in old objects, and in parts of them."""
     state, writes = writer.state, writer.access.writes
-    # a module that was imported here is the same whatever its functions are called with
-    roots = (effects.stores | (effects.touches - total.imports)) - effects.binds
+    roots = (effects.stores | effects.touches) - effects.binds
     here, exact = _exact(effects), _exact(total)
-    for name in sorted(roots):
+    # a module that was imported here is the same whatever is done with it
+    for name in sorted(roots - total.imports):
         location = f"name:{name}"
         if location in writes:
             writer.put(location, *made, *state.terms([location]))

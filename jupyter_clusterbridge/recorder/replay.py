@@ -205,7 +205,8 @@ class Replay:
             if made is not None
             and all(found[loc].run is made for loc in made.writes & access.reads & found.keys())
         }
-        for location in found.keys() - access.mutates:
+        grown = access.mutates | {base for one in access.mutates if (base := base_of(one)) is not None}
+        for location in found.keys() - grown:
             step: Version | None = found[location]
             while step is not None and _made_by_the_same(step, run) and (found[location].run in whole):
                 looked.update(step.parts)
@@ -229,7 +230,11 @@ class Replay:
             if actual is not None and _is_no_matter(location, actual, run):
                 continue
             if actual is not None and (expected is None or expected.term != actual.term):
-                differing[location] = Mismatch(location, actual, expected)
+                place = (
+                    base_of(location) if location.startswith("column:") and location.endswith(".index") else None
+                )
+                shown = place if place is not None and location not in before.versions else location
+                differing.setdefault(shown, Mismatch(shown, actual, expected))
         history.mismatches += [one for _, one in sorted(differing.items()) if not _follows(one, differing)]
         if run.status == "error":
             wanted = {f"name:{name}" for name in analyse_cell(run.source).total.reads}
@@ -287,6 +292,10 @@ def _put_back(state: State, looked: dict[str, Version | None]) -> None:
             state.remove(location)
         else:
             state.put(location, version)
+
+
+def _is_rows(location: str) -> bool:
+    return location.startswith("column:") and location.endswith(".index")
 
 
 def _follows(one: Mismatch, differing: dict[str, Mismatch]) -> bool:

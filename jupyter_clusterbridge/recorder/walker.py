@@ -12,6 +12,7 @@ from jupyter_clusterbridge.recorder.calls import (
     asks_for_folder,
     call_changes,
     env_access,
+    env_updates,
     parts_of,
     root_name,
     seeded_streams,
@@ -246,6 +247,8 @@ class Walker(FlowWalker):
             for argument in node.args:
                 self._iterate(argument)
             return
+        for name in env_updates(node):
+            self._variable(name, loads=False)
         self.out.calls = True
         self.out.looks_around |= asks_for_folder(node)
         self._run_text(node)
