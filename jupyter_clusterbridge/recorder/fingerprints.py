@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import xxhash
 
-from jupyter_clusterbridge.recorder import feed_arrays, feed_torch
+from jupyter_clusterbridge.recorder import feed_arrays, feed_torch, feed_widgets
 from jupyter_clusterbridge.recorder.feeding import Limits, OutOfTime, clock, identity, is_a
 from jupyter_clusterbridge.recorder.hidden import state_of
 
@@ -397,6 +397,7 @@ _FRAMEWORKS: tuple[tuple[str, str, Callable[[_Feeder, Any, int], None]], ...] = 
     ("numpy.random", "RandomState", feed_arrays.bit_generator),
     ("numpy.random", "BitGenerator", feed_arrays.bit_generator),
     ("random", "Random", feed_arrays.python_random),
+    ("ipywidgets.widgets.widget", "Widget", feed_widgets.widget),
 )
 
 

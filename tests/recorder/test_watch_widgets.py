@@ -110,3 +110,18 @@ def test_a_callback_that_changes_a_list_in_place_is_named_with_it(front: Any) ->
     clicked = one.one("widget_change")
     assert "was clicked" in clicked.message
     assert "set `labels`; cell 2 read it" in clicked.message
+
+
+def test_a_widget_that_is_read_and_shown_has_not_changed(bench: Any) -> None:
+    pytest.importorskip("ipywidgets")
+    one = bench(
+        "import ipywidgets as w\ns = w.IntSlider(16)\nbox = w.VBox([s])",
+        "width = s.value\nrows = [0] * width\nnames = dict(keep=[s.comm, s.keys, s.style, box.children])",
+        "s._repr_mimebundle_();",
+        "s.value = 20",
+    ).run("a", "b", "c", "b", "c")
+    assert one.states() == "cccn"
+    assert not any(cell.unsafe_to_rerun for cell in one.check().cells)
+    assert all(found.harmless for found in one.check().interventions)
+    one.run("d", "b")
+    assert one.states()[1] == "d"
