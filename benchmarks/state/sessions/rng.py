@@ -138,4 +138,4 @@ def table_sampled_twice(s: Play) -> Truth:
         "ids = part.index.tolist()",
     )
     s.run("abbcd")
-    return Truth("cddd", did="rerun", why={"c": "rng:numpy@b", "d": "name:part@c"})
+    return Truth("cddd", did="rerun", why={"c": "rng:numpy@b", "d": "name:part@c|column:part.index@c"})
