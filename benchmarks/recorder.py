@@ -88,6 +88,7 @@ def measure(kernels: Sequence[Kernel], scenario: Scenario, limit_s: float) -> li
             kernel.run(code)
     began = [kernel.processor_s for kernel in kernels]
     times: dict[int, list[float]] = {number: [] for number in range(len(kernels))}
+    ran = [0] * len(kernels)
     for cell in range(scenario.count):
         templates = scenario.cells
         code = templates[cell % len(templates)].format(i=scenario.start + cell // len(templates))
@@ -96,10 +97,11 @@ def measure(kernels: Sequence[Kernel], scenario: Scenario, limit_s: float) -> li
             if sum(times[number]) > limit_s and len(times[number]) >= 3:
                 continue
             spent = kernels[number].run(code)
+            ran[number] += 1
             if spent is not None:
                 times[number].append(spent)
     return [
-        Times(times[number], (kernel.processor_s - began[number]) / max(len(times[number]), 1))
+        Times(times[number], (kernel.processor_s - began[number]) / max(ran[number], 1))
         for number, kernel in enumerate(kernels)
     ]
 
