@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -12,8 +13,8 @@ from jupyter_clusterbridge.lint.sources.base import SourceFile
 from jupyter_clusterbridge.model.findings import Edit, Finding, Fix
 from jupyter_clusterbridge.runtime.source import parse_once
 
-_ROUNDS = 10
-"""A fix may make room for another; no notebook needs more rounds than this."""
+_ROUNDS = 100
+"""A fix may make room for another; a rule that reports a function once gives one fix in each round."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,18 @@ def fix_source(source: SourceFile, rules: Sequence[type[Rule]]) -> FixedFile:
         edits, made = _edits(source, findings)
         if not made:
             break
-        source = source.edited(edits)
+        tried = source.edited(edits)
+        left = lint_notebook(tried.notebook, rules)
+        if _without_fixes(left) == _without_fixes(findings):
+            break  # they mend nothing, and would be made again and again
+        source, findings = tried, left
         count += made
-        findings = lint_notebook(source.notebook, rules)
     return FixedFile(source, findings, count)
+
+
+def _without_fixes(findings: Iterable[Finding]) -> list[Finding]:
+    # a stand-in id comes from the source, which a fix changes
+    return [dataclasses.replace(finding, fix=None, cell_id=None) for finding in findings]
 
 
 def _edits(source: SourceFile, findings: Iterable[Finding]) -> tuple[dict[int, list[Edit]], int]:

@@ -93,6 +93,11 @@ CAUGHT: list[tuple[str, list[tuple[int, int, str]], str]] = [
         "from multiprocessing import Pool\nfrom tqdm import tqdm\nrows = list(tqdm(Pool().imap_unordered(str, [1])))",
     ),
     (
+        "CB313",
+        [(0, 3, "warning")],
+        "from joblib import Parallel\nrows = []\nfor r in Parallel(return_as='generator_unordered')(jobs):\n    rows.append(r)\njobs = 0",
+    ),
+    (
         "CB314",
         [(0, 2, "warning")],
         "import polars as pl\nn = pl.scan_parquet('a').group_by('a').agg(pl.len()).collect()",

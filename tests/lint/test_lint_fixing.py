@@ -76,6 +76,22 @@ class NeverDone(Rule):
         self.report(cell, node, "again", fix=fix)
 
 
+class Wraps(Rule):
+    """Wraps a call again and again, and is never content.
+
+    ## Remedy
+
+    None.
+    """
+
+    code = "CB996"
+    name = "wraps"
+    methods = frozenset({"endless"})
+
+    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
+        self.report(cell, node, "endless", fix=wrap(node, "f(", ")", cell, "Wrap it"))
+
+
 def source(text: str) -> SourceFile:
     return ScriptFile(text.encode(), Path("script.py"))
 
@@ -96,6 +112,18 @@ def test_a_fix_that_removes_nothing_ends_all_the_same() -> None:
     fixed = fix_source(source("# %%\nagain()\n"), [NeverDone])
     assert fixed.fixes == fixing._ROUNDS
     assert [finding.code for finding in fixed.findings] == ["CB997"]
+
+
+def test_a_fix_after_which_everything_is_still_found_is_not_made() -> None:
+    fixed = fix_source(source("# %%\nendless()\n"), [Wraps])
+    assert (fixed.source.content, fixed.fixes) == (b"# %%\nendless()\n", 0)
+
+
+def test_one_round_is_needed_for_each_call_of_a_function_and_each_gets_a_seed_of_its_own() -> None:
+    calls = "".join(f"x{n} = make_moons(9)\n" for n in range(15))
+    fixed = fix_source(source("# %%\nfrom sklearn.datasets import make_moons\n" + calls), all_rules())
+    assert fixed.fixes == 15
+    assert {f"random_state={n})" in fixed.source.content.decode() for n in range(15)} == {True}
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)

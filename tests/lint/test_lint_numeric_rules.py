@@ -36,9 +36,7 @@ CAUGHT: list[tuple[str, list[tuple[int, int, str]], str]] = [
     ("CB207", [(0, 2, "warning")], "import torch._inductor.config\ntorch._inductor.config.max_autotune = True"),
     ("CB208", [(0, 3, "warning")], "import numpy as np\nimport multiprocessing as mp\nnp.array_split(range(9), mp.cpu_count())"),
     ("CB209", [(1, 2, "warning")], "import jax\n# %%\nimport os\nos.environ['JAX_ENABLE_X64'] = '1'"),
-    ("CB211", [(0, 3, "warning")], "from multiprocessing import Pool\nwith Pool(2) as pool:\n    rows = list(pool.imap_unordered(abs, [1]))"),
     ("CB211", [(0, 5, "warning")], "from concurrent.futures import as_completed\nfrom tqdm import tqdm\ntotal = 0.0\nfor done in tqdm(as_completed(tasks)):\n    total += done.result()\ntasks = []"),
-    ("CB213", [(0, 3, "warning")], "import tensorflow as tf\noptions = tf.data.Options()\noptions.experimental_deterministic = False"),
     ("CB215", [(0, 2, "warning")], "import xgboost as xgb\nxgb.train({'booster': 'gblinear'}, data)\ndata = 0"),
     ("CB216", [(0, 2, "info")], "import lightgbm as lgb\nlgb.train({}, data)\ndata = 0"),
     ("CB219", [(0, 2, "warning")], "import optuna\noptuna.create_study(sampler=s).optimize(f, n_jobs=4)\ns = f = 0"),
@@ -132,10 +130,6 @@ QUIET: dict[str, list[str]] = {
         "import pandas\nimport numpy as np\nnp.random.seed(0)\ntable.sample(frac=1)\ntable = 0",
         "import pandas\nspace.sample()\nspace = 0",
     ],
-    "CB119": [
-        "from sklearn.model_selection import train_test_split\nfrom datasets import load_dataset\ntrain_test_split([1])",
-        "from datasets import load_dataset\nload_dataset('x').train_test_split(test_size=0.1, shuffle=False)",
-    ],
     "CB120": [
         "import albumentations as A\nmirror = A.Compose([A.HorizontalFlip(p=1.0), A.Normalize()])",
         "import albumentations as A\nA.Compose([A.Resize(3, 3), A.Normalize()])",
@@ -174,14 +168,12 @@ QUIET: dict[str, list[str]] = {
     "CB211": [
         "from concurrent.futures import as_completed\ntotal = 0\nfor t in as_completed(tasks):\n    total += t.result()\ntasks = {}",
         "from concurrent.futures import as_completed\nresults = {}\nfor t in as_completed(tasks):\n    results[tasks[t]] = t.result()\ntasks = {}",
-        "from concurrent.futures import as_completed\nrows = []\nfor t in as_completed(tasks):\n    rows.append(t.result())\nrows.sort()\ntasks = {}",
         "from concurrent.futures import as_completed\nn = 0\nfor t in as_completed(tasks):\n    n += 1\ntasks = {}",
     ],
     "CB212": [
         "import tensorflow as tf\ntf.random.set_seed(0)\ntf.config.experimental.enable_op_determinism()\nmodel.fit(x)\nmodel = x = 0",
         "import tensorflow as tf\ntf.random.set_seed(0)",
     ],
-    "CB213": ["import torch\ntorch.backends.cudnn.deterministic = False"],
     "CB214": ["from transformers import TrainingArguments\nTrainingArguments('x', fp16=True, bf16=False)"],
     "CB215": ["from xgboost import XGBClassifier\nfrom catboost import CatBoostRegressor\nXGBClassifier()\nCatBoostRegressor(task_type='CPU')"],
     "CB216": ["import lightgbm as lgb\nlgb.LGBMClassifier(n_jobs=1)"],

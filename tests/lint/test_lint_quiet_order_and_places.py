@@ -75,6 +75,8 @@ QUIET: dict[str, list[str]] = {
     ],
     "CB313": [
         "from concurrent.futures import as_completed\ndone = {jobs[f]: f.result() for f in as_completed(jobs)}\njobs = {}",
+        "from joblib import Parallel\nfor r in Parallel(return_as='generator_unordered')(jobs):\n    print(r)\njobs = 0",
+        "from joblib import Parallel\nrows = []\nfor r in Parallel(return_as='generator')(jobs):\n    rows.append(r)\njobs = 0",
         "from concurrent.futures import as_completed\nrows = []\nfor f in as_completed(jobs):\n    rows.append((jobs[f], f.result()))\nrows.sort()\njobs = {}",
         "from concurrent.futures import as_completed\nfor f in as_completed(jobs):\n    print(f.result())\njobs = {}",
         "from multiprocessing import Pool\ntotal = sum(Pool().imap_unordered(int, '12'))",

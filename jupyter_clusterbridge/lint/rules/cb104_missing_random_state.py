@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from jupyter_clusterbridge.lint.calls import has_star
+from jupyter_clusterbridge.lint.calls import argument, has_star
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
-from jupyter_clusterbridge.lint.fixes import set_argument
+from jupyter_clusterbridge.lint.free_seeds import FreeSeeds, runs_often
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.seeding import seeded_before
 from jupyter_clusterbridge.lint.sklearn_draws import draws_without_a_state, lacks_a_state
@@ -66,29 +66,35 @@ class MissingRandomState(Rule):
 
     def __init__(self, notebook: NotebookContext) -> None:
         super().__init__(notebook)
-        self._calls: dict[str, list[tuple[ast.Call, CellContext, bool]]] = {}
+        self._calls: dict[str, list[tuple[ast.Call, CellContext, bool, bool]]] = {}
+        self._seeds = FreeSeeds()
 
     def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Gather scikit-learn's calls that draw."""
         name = cell.callee or ""
+        function = name.rpartition(".")[2]
+        self._seeds.note(function, argument(node, "random_state"), cell)
         if has_star(node) or not lacks_a_state(node, cell):
             return
         draws = draws_without_a_state(name, node, cell)
         if draws is not False and not seeded_before("numpy", node, cell):
-            self._calls.setdefault(name.rpartition(".")[2], []).append((node, cell, bool(draws)))
+            self._calls.setdefault(function, []).append((node, cell, bool(draws), runs_often(cell)))
 
     def end_notebook(self) -> None:
         """Report each function once, at its first call, with the number of further ones."""
         for function, calls in self._calls.items():
-            for number, (node, cell, draws) in enumerate(calls, start=1):
+            for number, (node, cell, draws, often) in enumerate(calls, start=1):
                 further = len(calls) - number
                 more = f", here and in {further} further call{'s' * (further > 1)}" if further else ""
-                if self._report(function, more, node, cell, draws=draws):
+                if self._report(function, more, node, cell, draws=draws, often=often):
                     break
 
-    def _report(self, function: str, more: str, node: ast.Call, cell: CellContext, *, draws: bool) -> bool:
+    def _report(
+        self, function: str, more: str, node: ast.Call, cell: CellContext, *, draws: bool, often: bool
+    ) -> bool:
         if draws:
             message = f"`{function}` draws random numbers and has no `random_state`{more}"
-            return self.report(cell, node, message, fix=set_argument(node, "random_state", "0", cell))
+            fix = None if often else self._seeds.fix(function, "random_state", node, cell)
+            return self.report(cell, node, message, fix=fix)
         message = f"`{function}` takes a `random_state` and has none{more}"
         return self.report(cell, node, message, severity=Severity.INFO, confidence=Confidence.LOW)

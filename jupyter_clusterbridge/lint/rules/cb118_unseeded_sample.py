@@ -6,7 +6,7 @@ import ast
 
 from jupyter_clusterbridge.lint.calls import argument, constant, has_star
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
-from jupyter_clusterbridge.lint.fixes import set_argument
+from jupyter_clusterbridge.lint.free_seeds import FreeSeeds, runs_often
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.seeding import seeded_before
 from jupyter_clusterbridge.model.findings import Severity
@@ -59,8 +59,9 @@ class UnseededSample(Rule):
 
     def __init__(self, notebook: NotebookContext) -> None:
         super().__init__(notebook)
-        self._done = False
         self._shown: tuple[ast.Call, CellContext] | None = None
+        self._first: tuple[ast.Call, CellContext, bool] | None = None
+        self._seeds = FreeSeeds()
 
     def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look at samples."""
@@ -70,19 +71,25 @@ class UnseededSample(Rule):
         if argument(node, "frac") is None and (argument(node, "n") is None or "polars" in self.notebook.source):
             return
         state = argument(node, "random_state", 4)
+        self._seeds.note("sample", state, cell)
         if argument(node, "seed") is not None or (state is not None and constant(state, cell) is not None):
             return
-        if self._done or seeded_before("numpy", node, cell):
+        if self._first is not None or seeded_before("numpy", node, cell):
             return
         if _only_shown(cell):
             self._shown = self._shown or (node, cell)
         else:
-            message = f"`{ast.unparse(node.func)}` draws other rows in each run"
-            self._done = self.report(cell, node, message, fix=set_argument(node, "random_state", "0", cell))
+            first, last = node.lineno, node.end_lineno or node.lineno
+            if not cell.silences(self.code, first, last):
+                self._first = node, cell, runs_often(cell)
 
     def end_notebook(self) -> None:
-        """Report a sample that is only shown where there is no other."""
-        if self._shown is not None and not self._done:
+        """Report the first sample, one that is only shown where there is no other."""
+        if self._first is not None:
+            node, cell, often = self._first
+            fix = None if often else self._seeds.fix("sample", "random_state", node, cell)
+            self.report(cell, node, f"`{ast.unparse(node.func)}` draws other rows in each run", fix=fix)
+        elif self._shown is not None:
             node, cell = self._shown
             message = f"`{ast.unparse(node.func)}` shows other rows in each run"
             self.report(cell, node, message, severity=Severity.INFO)

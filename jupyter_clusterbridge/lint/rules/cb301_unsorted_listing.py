@@ -148,7 +148,8 @@ class UnsortedListing(Rule):
             return
         used, target = _use(node, cell)
         if used and not (called == "os.walk" and _sorts_in_place(cell)):
-            fixable = called in _LISTS or (sure and called.startswith(".") and _used_up(node, cell))
+            ours = cell.resolve(ast.Name("sorted")) == "builtins.sorted"
+            fixable = ours and (called in _LISTS or (sure and called.startswith(".") and _used_up(node, cell)))
             self._found.append((node, cell, called, target, sure, fixable))
 
 

@@ -7,6 +7,7 @@ import ast
 from jupyter_clusterbridge.lint.calls import argument, has_star, is_constant, method
 from jupyter_clusterbridge.lint.chains import Origins
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
+from jupyter_clusterbridge.lint.free_seeds import FreeSeeds, runs_often
 from jupyter_clusterbridge.lint.rule import Rule
 
 _SOURCES = {"datasets.load_dataset", "datasets.load_from_disk", "datasets.concatenate_datasets",
@@ -63,6 +64,8 @@ class UnseededDatasetShuffle(Rule):
     def __init__(self, notebook: NotebookContext) -> None:
         super().__init__(notebook)
         self._origins = Origins(lambda name: name in _SOURCES or name.startswith("datasets.Dataset."), _LEAVING)
+        self._found: list[tuple[str, ast.Call, CellContext, bool]] = []
+        self._seeds = FreeSeeds()
         self._seeded = any(word in notebook.source for word in _GLOBAL)
 
     def visit_Assign(self, node: ast.AST, cell: CellContext) -> None:
@@ -75,9 +78,16 @@ class UnseededDatasetShuffle(Rule):
         name = method(node)
         if name is None or has_star(node) or not isinstance(node.func, ast.Attribute):
             return
+        self._seeds.note(name, argument(node, "seed"), cell)
         if any(argument(node, given) is not None for given in ("seed", "seeds", "generator", "generators")):
             return
         if (name == "shuffle" and node.args) or is_constant(argument(node, "shuffle"), False, cell):
             return
         if self._origins.holds(node.func.value, cell) and not self._seeded:
-            self.report(cell, node, f"`{name}` of a data set without `seed` is another one in each run")
+            self._found.append((name, node, cell, runs_often(cell)))
+
+    def end_notebook(self) -> None:
+        """Report them, each with a seed of its own in its fix."""
+        for name, node, cell, often in self._found:
+            fix = None if often else self._seeds.fix(name, "seed", node, cell)
+            self.report(cell, node, f"`{name}` of a data set without `seed` is another one in each run", fix=fix)

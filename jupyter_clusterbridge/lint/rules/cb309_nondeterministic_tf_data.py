@@ -6,6 +6,7 @@ import ast
 
 from jupyter_clusterbridge.lint.calls import argument, is_constant
 from jupyter_clusterbridge.lint.context import CellContext
+from jupyter_clusterbridge.lint.fixes import replace, set_argument
 from jupyter_clusterbridge.lint.rule import Rule
 
 _OPTIONS = {"deterministic", "experimental_deterministic"}
@@ -57,7 +58,9 @@ class NondeterministicTfData(Rule):
     def visit_call(self, node: ast.Call, cell: CellContext) -> None:
         """Look at transformations."""
         if "tensorflow" in self.notebook.source and is_constant(argument(node, "deterministic"), False, cell):
-            self.report(cell, node, "`deterministic=False` gives elements in the order in which threads finish")
+            fix = set_argument(node, "deterministic", "True", cell)
+            message = "`deterministic=False` gives elements in the order in which threads finish"
+            self.report(cell, node, message, fix=fix)
 
     def visit_Assign(self, node: ast.AST, cell: CellContext) -> None:
         """Look at options."""
@@ -68,4 +71,6 @@ class NondeterministicTfData(Rule):
         # torch.backends.cudnn.deterministic and the like are about something else
         tensorflow = "tensorflow" in self.notebook.source and cell.resolve(target) is None
         if tensorflow and is_constant(node.value, False, cell):
-            self.report(cell, node, f"`{target.attr} = False` lets a pipeline change the order of its elements")
+            fix = replace(node.value, "True", cell, "Keep the order")
+            message = f"`{target.attr} = False` lets a pipeline change the order of its elements"
+            self.report(cell, node, message, fix=fix)

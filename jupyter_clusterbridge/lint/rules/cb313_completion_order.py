@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jupyter_clusterbridge.lint.calls import base_name, method
+from jupyter_clusterbridge.lint.calls import argument, base_name, is_constant, method
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.trees import descend
@@ -22,8 +22,8 @@ class CompletionOrder(Rule):
 
     ## What it does
 
-    Reports `as_completed` and `imap_unordered` where a list is made of the results or a loop appends them,
-    unless the list is sorted later.
+    Reports `as_completed`, `imap_unordered` and joblib's `generator_unordered` where a list is made of the
+    results or a loop appends them, unless the list is sorted later.
 
     ## Why it matters on a cluster
 
@@ -61,8 +61,8 @@ class CompletionOrder(Rule):
     code = "CB313"
     name = "completion-order"
     confidence = Confidence.MEDIUM
-    words = frozenset({"as_completed", "imap_unordered"})
-    calls = frozenset({*_FUNCTIONS, "builtins.sorted"})
+    words = frozenset({"as_completed", "imap_unordered", "generator_unordered"})
+    calls = frozenset({*_FUNCTIONS, "builtins.sorted", "joblib.Parallel"})
     methods = frozenset({"imap_unordered", "sort", "sort_values", "sort_index"})
 
     def __init__(self, notebook: NotebookContext) -> None:
@@ -78,9 +78,14 @@ class CompletionOrder(Rule):
         elif name in ("sort", "sort_values", "sort_index"):
             self._sorted.add(base_name(node.func) or "")
         elif name == "imap_unordered" or cell.callee in _FUNCTIONS:
-            used, target = _use(node, cell)
-            if used:
-                self._found.append((node, cell, name or (cell.callee or "").rpartition(".")[2], target))
+            self._consider(node, cell, name or (cell.callee or "").rpartition(".")[2])
+        elif is_constant(argument(node, "return_as"), "generator_unordered", cell):
+            self._consider(node, cell, "generator_unordered")
+
+    def _consider(self, node: ast.Call, cell: CellContext, shown: str) -> None:
+        used, target = _use(node, cell)
+        if used:
+            self._found.append((node, cell, shown, target))
 
     def end_notebook(self) -> None:
         """Report the lists that are never sorted."""
@@ -93,7 +98,7 @@ def _use(node: ast.Call, cell: CellContext) -> tuple[bool, str | None]:
     """Whether the results go into something that keeps their order, and the name of that."""
     inner: ast.AST = node
     for parent in reversed(cell.parents):
-        if isinstance(parent, ast.Call):
+        if isinstance(parent, ast.Call) and parent.func is not inner:
             called = cell.resolve(parent.func)
             if called in _ORDERING:
                 return True, _bound(cell)
@@ -105,7 +110,7 @@ def _use(node: ast.Call, cell: CellContext) -> tuple[bool, str | None]:
             pass
         elif isinstance(parent, ast.ListComp):
             return True, _bound(cell)
-        elif not isinstance(parent, ast.Starred):
+        elif not isinstance(parent, (ast.Starred, ast.Call)):
             return False, None
         inner = parent
     return False, None

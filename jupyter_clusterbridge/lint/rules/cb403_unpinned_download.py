@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from jupyter_clusterbridge.lint.calls import argument, constant, has_star
+from jupyter_clusterbridge.lint.calls import argument, constant, has_star, is_constant
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.magics import shell_lines
 from jupyter_clusterbridge.lint.rule import Rule
@@ -120,6 +120,8 @@ class UnpinnedDownload(Rule):
     def _hub(self, node: ast.Call, shown: str, cell: CellContext) -> None:
         if argument(node, "revision") is not None or argument(node, "local_files_only") is not None:
             return
+        if is_constant(argument(node, "trust_remote_code"), True, cell):
+            return  # CB418 says the same of the code as well
         first = (
             node.args[0]
             if node.args

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jupyter_clusterbridge.lint.calls import is_constant
+from jupyter_clusterbridge.lint.calls import is_constant, method
 from jupyter_clusterbridge.lint.context import CellContext, NotebookContext
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.model.findings import Severity
@@ -15,7 +15,8 @@ class AllJobs(Rule):
 
     ## What it does
 
-    Reports the first `n_jobs=-1` (or `nthread=-1`) of a notebook, as info.
+    Reports the first `n_jobs=-1` (or `nthread=-1`) of a notebook, as info; in an Optuna study it is the matter of
+    CB219.
 
     ## Why it matters on a cluster
 
@@ -58,6 +59,9 @@ class AllJobs(Rule):
         """Look at the argument of any call."""
         assert isinstance(node, ast.keyword)
         if self._done or node.arg not in ("n_jobs", "nthread"):
+            return
+        call = cell.parents[-1] if cell.parents else None
+        if isinstance(call, ast.Call) and method(call) == "optimize" and "optuna" in self.notebook.source:
             return
         if is_constant(node.value, -1, cell):
             message = f"`{node.arg}=-1` takes as many CPUs as the node or the job has"

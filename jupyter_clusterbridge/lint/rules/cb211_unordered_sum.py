@@ -1,4 +1,4 @@
-"""CB211: results of parallel work in the order in which they come."""
+"""CB211: floats added up in the order in which parallel tasks finish."""
 
 from __future__ import annotations
 
@@ -11,66 +11,56 @@ from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.trees import descend
 from jupyter_clusterbridge.model.findings import Confidence
 
-_AS_COMPLETED = {"concurrent.futures.as_completed", "asyncio.as_completed", "dask.distributed.as_completed"}
+_AS_COMPLETED = {
+    "concurrent.futures.as_completed", "asyncio.as_completed", "dask.distributed.as_completed",
+    "distributed.as_completed",
+}  # fmt: skip
 
 
-class UnorderedResults(Rule):
-    """Results of parallel tasks are gathered in the order in which they finish.
+class UnorderedSum(Rule):
+    """A float is added up in the order in which parallel tasks finish.
 
     ## What it does
 
-    Reports a loop over `as_completed` or `imap_unordered` (also within `tqdm` or `enumerate`) that appends
-    to a list or adds floats up, and a list made of one of them, unless something in the cell sorts the list.
+    Reports a loop over `as_completed` or `imap_unordered` (also within `tqdm` or `enumerate`) that adds to a
+    variable which began as a float. Lists that are filled in that order are CB313.
 
     ## Why it matters on a cluster
 
-    Which task finishes first is another one in each run. Rows come in another order, floats are added in
-    another order, and a split by position is another split.
+    Which task finishes first is another one in each run, and floats that are added in another order give
+    another sum in the last bits, which training carries on.
 
     ## Bad example
 
     ```python
     from concurrent.futures import ThreadPoolExecutor, as_completed
 
-    rows = []
+    total = 0.0
     with ThreadPoolExecutor(4) as pool:
-        tasks = [pool.submit(pow, 2, n) for n in range(10)]
+        tasks = [pool.submit(pow, 0.1, n) for n in range(10)]
         for task in as_completed(tasks):
-            rows.append(task.result())  # <-- here
+            total += task.result()  # <-- here
     ```
 
     ## Good example
 
     ```python
+    import math
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(4) as pool:
-        rows = list(pool.map(pow, [2] * 10, range(10)))
+        total = math.fsum(pool.map(pow, [0.1] * 10, range(10)))
     ```
 
     ## Remedy
 
-    Use `pool.map`, which keeps the order, or put each result at its task's place.
+    Add the results in the order of `pool.map`, or with `math.fsum`, which gives the same sum in any order.
     """
 
     code = "CB211"
-    name = "unordered-results"
+    name = "unordered-sum"
     confidence = Confidence.MEDIUM
     words = frozenset({"as_completed", "imap_unordered", "generator_unordered"})
-    methods = frozenset({"append", "extend", "list", "sum"})
-
-    def visit_call(self, node: ast.Call, cell: CellContext) -> None:
-        """Look at what gathers results."""
-        if cell.callee in ("builtins.list", "builtins.sum"):
-            if node.args and _unordered(node.args[0], cell) and not _sorted_somewhere(cell, None):
-                self.report(cell, node, "the results come in the order in which tasks finish")
-            return
-        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and _in_loop(cell):
-            # a pair of a key and a result can be put in order afterwards
-            paired = bool(node.args) and isinstance(node.args[0], (ast.Tuple, ast.Dict))
-            if not paired and not _sorted_somewhere(cell, node.func.value.id):
-                name = node.func.value.id
-                self.report(cell, node, f"`{name}` is filled in the order in which tasks finish")
 
     def visit_AugAssign(self, node: ast.AST, cell: CellContext) -> None:
         """Look at sums of results."""
@@ -103,8 +93,3 @@ def _unordered(node: ast.expr, cell: CellContext) -> bool:
             if any(constant(keyword.value, cell) == "generator_unordered" for keyword in inner.keywords):
                 return True
     return False
-
-
-def _sorted_somewhere(cell: CellContext, name: str | None) -> bool:
-    source = cell.cell.source
-    return "sort" in source or (name is not None and f"sorted({name}" in cell.notebook.source)
