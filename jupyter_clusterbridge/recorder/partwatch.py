@@ -128,7 +128,8 @@ class PartWatch:
     def _columns_read(self, name: str, value: Any) -> set[str]:
         whole = {f"name:{name}"}
         labels = set(frame_labels(value) or ())
-        found = {label for owner, label in self._reading.items if owner == name} & (labels | {_ROWS})
+        # a column that is not there counts too: somebody dropped it, or has not made it yet
+        found = {label for owner, label in self._reading.items if owner == name}
         for owner, chain in self._reading.attributes:
             first = chain.partition(".")[0]
             if owner != name:

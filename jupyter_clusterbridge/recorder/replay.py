@@ -238,7 +238,8 @@ class Replay:
         history.mismatches += [one for _, one in sorted(differing.items()) if not _follows(one, differing)]
         if run.status == "error":
             wanted = {f"name:{name}" for name in analyse_cell(run.source).total.reads}
-            for location in sorted(wanted & clean.versions.keys() - access.reads - access.writes):
+            there = access.reads | access.writes | {base_of(one) for one in access.reads}
+            for location in sorted(wanted & clean.versions.keys() - there):
                 history.missing[location] = clean.versions[location]
 
     def _act(self, state: State, run: Run, own: Access, looked: dict[str, Version | None]) -> None:

@@ -377,3 +377,13 @@ def test_a_forward_pass_that_changes_buffers_is_not_only_a_switch_of_mode(bench)
         "import torch\nmodel = torch.nn.BatchNorm1d(2)", "model.train()\ny = model(torch.ones(4, 2)).sum().item()"
     )
     assert one.run("*").cell("b").unsafe_to_rerun
+
+
+def test_a_column_that_a_cell_below_dropped_is_what_its_reader_failed_for(bench):
+    pytest.importorskip("pandas")
+    one = bench(
+        "import pandas as pd\ndf = pd.DataFrame({'a': [1], 'b': [2]})", "m = df['b'].mean()", "del df['b']"
+    )
+    assert one.run("a", "c", "b").states() == "cdc"
+    reason = one.cell("b").reasons[0]
+    assert (reason.kind, reason.name, reason.cell_id) == ("column", "df.b", "c")
