@@ -11,6 +11,8 @@ from pathlib import Path
 from jupyter_clusterbridge.model.errors import NotebookTooOld, NotebookUnreadable, NotPython
 
 PARAMETERS_TAG = "parameters"
+MAY_RAISE_TAG = "raises-exception"
+"""Tag of a cell after which a run goes on although it fails."""
 _PYTHON_NAMES = {"python", "python3", "ipython", "ipython3"}
 
 

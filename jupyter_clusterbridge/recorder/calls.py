@@ -97,6 +97,19 @@ MUTATING_METHODS = frozenset(
     }
 )
 _FITS = frozenset({"fit", "fit_transform", "fit_predict"})
+_ASKS = frozenset(
+    {
+        "decision_function",
+        "inverse_transform",
+        "predict",
+        "predict_log_proba",
+        "predict_proba",
+        "score",
+        "score_samples",
+        "transform",
+    }
+)
+"""Methods by which an estimator is asked for what it has learned."""
 _FIRST_ARGUMENT = frozenset(
     {
         "setattr",
@@ -138,6 +151,8 @@ class CallChanges:
     stores: set[str] = field(default_factory=set)
     fits: set[str] = field(default_factory=set)
     touches: set[str] = field(default_factory=set)
+    asks: set[str] = field(default_factory=set)
+    """Those that the call may change, but not where they are estimators of a library."""
 
 
 def root_name(node: ast.AST) -> str | None:
@@ -180,7 +195,7 @@ def call_changes(node: ast.Call) -> CallChanges:
                 out.stores.add(owner)
             elif name in _FITS:
                 out.fits.add(owner)
-            out.touches.add(owner)
+            (out.asks if name in _ASKS else out.touches).add(owner)
     elif isinstance(node.func, ast.Name):
         name = node.func.id
         out.touches.add(name)

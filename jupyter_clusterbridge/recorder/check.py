@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
-from jupyter_clusterbridge.model.notebook import Cell, Notebook
+from jupyter_clusterbridge.model.notebook import MAY_RAISE_TAG, Cell, Notebook
 from jupyter_clusterbridge.model.state import CellReport, CellState, CheckReport, Reason
 from jupyter_clusterbridge.recorder.interventions import find_interventions
 from jupyter_clusterbridge.recorder.matching import match_runs
@@ -26,9 +26,6 @@ from jupyter_clusterbridge.recorder.remedies import FROM_TOP, Remedies
 from jupyter_clusterbridge.recorder.replay import CellHistory, Replay
 from jupyter_clusterbridge.recorder.runs import Kernel, Run, read_kernels
 from jupyter_clusterbridge.runtime.journal import Journal
-
-_MAY_RAISE = "raises-exception"
-"""Tag of a cell after which a run goes on although it fails."""
 
 
 def check_notebook(notebook: Notebook, journals: Sequence[Journal], folder: Path | None = None) -> CheckReport:
@@ -108,7 +105,7 @@ class _Judge:
             return False
         if history.mismatches or history.missing or last.key in self._passed:
             return False
-        return last.status == "exit" or _MAY_RAISE not in cell.tags
+        return last.status == "exit" or MAY_RAISE_TAG not in cell.tags
 
     def _report(self, history: CellHistory, stop: Reason | None) -> CellReport:
         cell = self._cells[history.position]

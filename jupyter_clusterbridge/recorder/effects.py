@@ -36,6 +36,8 @@ class Effects:
     """Those of ``stores`` only by ``.fit``, which starts anew in scikit-learn and goes on in Keras."""
     touches: set[str] = field(default_factory=set)
     """Old objects that a call may change in place: a method's owner, an argument, a called object."""
+    asks: set[str] = field(default_factory=set)
+    """Old objects of which a method is called that changes no estimator, but may change anything else."""
     items: set[tuple[str, str]] = field(default_factory=set)
     """Items read by a spelled out label, as name and label, before they are set here."""
     attributes: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
@@ -86,6 +88,7 @@ class Effects:
         self.stores |= other.stores - known
         self.fits |= other.fits - known
         self.touches |= other.touches - known
+        self.asks |= other.asks - known
         self.iterates |= other.iterates - known
         self.modes |= other.modes - known
         self.opaque |= other.opaque

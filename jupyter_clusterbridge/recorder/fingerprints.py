@@ -32,6 +32,7 @@ __all__ = [
     "frame_labels",
     "identity",
     "is_estimator",
+    "is_library_estimator",
     "is_notebook_class",
     "is_torch_module",
     "sample",
@@ -52,6 +53,9 @@ _BY_IDENTITY = (
 )  # fmt: skip
 _SEQUENCES: tuple[type, ...] = (list, tuple, deque)
 _MAPPINGS: tuple[type, ...] = (dict, OrderedDict, defaultdict)
+
+
+_LEARNERS = frozenset({"sklearn", "xgboost", "lightgbm", "catboost", "imblearn"})
 
 
 class Fingerprint(NamedTuple):
@@ -125,9 +129,14 @@ def weights(module: Any, deadline: float) -> Fingerprint:
 def is_estimator(value: object) -> bool:
     """Whether ``fit`` starts anew: a scikit-learn style estimator without ``warm_start``."""
     roots = {cls.__module__.partition(".")[0] for cls in type(value).__mro__}
-    if not roots & {"sklearn", "xgboost", "lightgbm", "catboost", "imblearn"}:
+    if not roots & _LEARNERS:
         return False
     return not _attributes(value).get("warm_start", False)
+
+
+def is_library_estimator(value: object) -> bool:
+    """Whether a value is of an estimator class of a library itself, whose methods do what their names say."""
+    return type(value).__module__.partition(".")[0] in _LEARNERS and hasattr(type(value), "fit")
 
 
 def is_notebook_class(value: object) -> bool:

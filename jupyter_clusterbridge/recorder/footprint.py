@@ -23,6 +23,7 @@ from jupyter_clusterbridge.recorder.feeding import identity
 from jupyter_clusterbridge.recorder.fingerprints import (
     Fingerprint,
     is_estimator,
+    is_library_estimator,
     is_notebook_class,
     is_torch_module,
 )
@@ -96,7 +97,7 @@ class Footprint:
         self._weights: dict[str, Fingerprint | None] = {}
         candidates = self._candidates(through)
         owners = {name for name, _ in total.attribute_stores | total.attribute_updates}
-        touched = {*candidates, *total.stores, *total.touches, *owners}
+        touched = {*candidates, *total.stores, *self._touched(), *owners}
         self._parts = PartWatch(names, self._reading, namespace, touched | class_names(touched, namespace))
         self._read_locations = self._parts_read()
         candidates = [name for name in candidates if name not in self._parts.names]
@@ -148,7 +149,7 @@ class Footprint:
 
     def _candidates(self, through: set[str]) -> list[str]:
         total = self._names.total
-        chosen = total.stores | total.touches | self._names.rebinds
+        chosen = total.stores | self._touched() | self._names.rebinds
         bound = total.binds | through
         known = self._namespace
         chosen |= {name for name in total.iterates if is_consumed(known.get(name))}
@@ -161,8 +162,18 @@ class Footprint:
                 chosen |= {name for name, value in self._namespace.items() if is_torch_module(value)}
         chosen = {name for name in chosen if name in known and not _SHELL_NAME.fullmatch(name)}
         found = [name for name in chosen if not _stateless(known[name], name in bound)]
-        # what most likely changes comes first, in case that time runs out
-        return sorted(found, key=lambda name: (not is_torch_module(known[name]), name not in total.stores, name))
+
+        def rank(name: str) -> tuple[bool, bool, bool, str]:
+            # in case that time runs out: first what most likely changes, last the forests of a thousand trees
+            value = known[name]
+            return not is_torch_module(value), name not in total.stores, is_estimator(value), name
+
+        return sorted(found, key=rank)
+
+    def _touched(self) -> set[str]:
+        """Old objects that a call may change; an estimator that predicts stays as it is."""
+        total, known = self._names.total, self._namespace
+        return total.touches | {name for name in total.asks if not is_library_estimator(known.get(name))}
 
     def finish(self, ok: bool) -> Locations:
         """Compare; ``ok`` is whether the cell ran to its end."""
@@ -213,7 +224,7 @@ class Footprint:
     def _other_names_read(self, name: str) -> bool:
         held = self._parts.held.get(name)
         others = {one for one, value in self._namespace.items() if identity(value) == held} - {name}
-        return bool(others & self._names.total.reads)
+        return bool(others & self._names.total.reads - self._names.shown)
 
     def _imported_parts(self) -> set[str]:
         """What the cell reads of modules that it imports itself."""
@@ -312,7 +323,7 @@ class Footprint:
         found: set[str] = set()
         for name in changed & (self._overwrites | self._switched()):
             same = self._aliases({name}) | {name}
-            if not (same - {name}) & self._names.total.reads:
+            if not (same - {name}) & self._names.total.reads - self._names.shown:
                 found |= same
         return found
 

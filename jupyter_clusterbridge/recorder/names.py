@@ -25,6 +25,8 @@ class CellNames:
     magics: tuple[Magic, ...] = ()
     overwrites: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Names of which it sets parts to values that do not depend on those parts, with the methods it does so by."""
+    shown: frozenset[str] = frozenset()
+    """Names that it reads for nothing but output."""
 
     @property
     def rebinds(self) -> set[str]:
@@ -49,7 +51,13 @@ def analyse_cell(source: str) -> CellNames:
     _add_environment_magics(total, parsed.magics)
     key = "\n".join(effects.dump for effects in statements) + magics
     overwrites = overwritten(parsed.tree.body, statements) if len(statements) == len(parsed.tree.body) else {}
-    return CellNames(key, statements, total, parsed.magics, overwrites)
+    return CellNames(key, statements, total, parsed.magics, overwrites, _shown(statements, total))
+
+
+def _shown(statements: Iterable[Effects], total: Effects) -> frozenset[str]:
+    acted = (effects.reads for effects in statements if not effects.inert)
+    behind = (body.reads for body in total.defines.values())
+    return frozenset(total.reads.difference(*acted, *behind))
 
 
 def _timed(tree: ast.Module) -> Effects:

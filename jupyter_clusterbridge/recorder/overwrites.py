@@ -85,9 +85,16 @@ def overwritten(body: Sequence[ast.stmt], statements: Sequence[Effects]) -> dict
         stores = _stores(node)
         if stores is None:
             if not (effects.inert or _only_looks(node)):
-                spoiled |= effects.reads | effects.stores | effects.touches | effects.binds | effects.deletes
+                spoiled |= (
+                    effects.reads
+                    | effects.stores
+                    | effects.touches
+                    | effects.asks
+                    | effects.binds
+                    | effects.deletes
+                )
             continue
-        spoiled |= (effects.stores | effects.touches) - {store.name for store in stores}
+        spoiled |= (effects.stores | effects.touches | effects.asks) - {store.name for store in stores}
         for store in stores:
             parts = found[store.name]
             if store.reads is None:

@@ -100,7 +100,7 @@ def _read(names: CellNames) -> Iterator[str]:
 
 def _written(names: CellNames) -> Iterator[str]:
     total = names.total
-    yield from (f"name:{name}" for name in total.binds | total.stores | total.touches)
+    yield from (f"name:{name}" for name in total.binds | total.stores | total.touches | total.asks)
     yield from (f"env:{name}" for name in total.env_writes)
 
 

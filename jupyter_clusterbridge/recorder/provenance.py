@@ -170,21 +170,23 @@ class _Writer:
             self.state.put(location, replace(made, term=term, value=value))
 
 
-def apply(state: State, names: CellNames, access: Access, cell: int | None, run: Run | None) -> None:
-    """Let a cell act on the state."""
-    partial = "partial" if run is not None and not run.complete else ""
+def apply(
+    state: State, names: CellNames, access: Access, cell: int | None, run: Run | None, partial: bool = False
+) -> None:
+    """Let a cell act on the state; ``partial`` is whether it does not come to its end."""
+    unfinished = "partial" if partial else ""
     writer = _Writer(state, access, cell, run)
     static = set().union(*(located(state, effects, access) for effects in names.statements))
     hidden = access.reads - static
     writer.left -= {f"name:{name}" for name in names.total.deletes}
     for effects in names.statements:
         reads = located(state, effects, access) | (hidden if effects.calls else set())
-        mark = partial if effects.dump.startswith(_COMPOUND) else ""
+        mark = unfinished if effects.dump.startswith(_COMPOUND) else ""
         made = digest(effects.dump, mark, *state.terms(reads))
         for name in effects.binds:
             if f"name:{name}" in access.writes:
                 writer.put(f"name:{name}", made, keeps_parts=name in effects.imports)
-        _write_in_place(writer, effects, (made, partial), names.total)
+        _write_in_place(writer, effects, (made, unfinished), names.total)
         for stream in state.seeds(effects):
             if f"rng:{stream}" in access.writes:
                 writer.put(f"rng:{stream}", made)
@@ -196,14 +198,14 @@ def apply(state: State, names: CellNames, access: Access, cell: int | None, run:
     beginnings = writer.start.terms(access.reads)
     for location in sorted(writer.left):
         own = writer.start.terms([location]) if location in access.mutates else []
-        writer.put(location, *whole, partial, *beginnings, *own)
+        writer.put(location, *whole, unfinished, *beginnings, *own)
     writer.settle()
 
 
 def _write_in_place(writer: _Writer, effects: Effects, made: tuple[str, str], total: Effects) -> None:
     """What a statement changes in old objects, and in parts of them."""
     state, writes = writer.state, writer.access.writes
-    roots = (effects.stores | effects.touches) - effects.binds
+    roots = (effects.stores | effects.touches | effects.asks) - effects.binds
     here, exact = _exact(effects), _exact(total)
     # a module that was imported here is the same whatever is done with it
     for name in sorted(roots - total.imports):

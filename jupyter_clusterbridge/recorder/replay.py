@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from jupyter_clusterbridge.model.notebook import Cell
+from jupyter_clusterbridge.model.notebook import MAY_RAISE_TAG, Cell
 from jupyter_clusterbridge.recorder.names import analyse_cell
 from jupyter_clusterbridge.recorder.pieces import Piece
 from jupyter_clusterbridge.recorder.provenance import (
@@ -63,6 +63,8 @@ class Replay:
     def __init__(self, cells: Sequence[Cell], pieces: Sequence[Piece], kernels: Sequence[Kernel]) -> None:
         self.pieces = pieces
         self._count = len(cells)
+        self._may_raise = {position for position, cell in enumerate(cells) if MAY_RAISE_TAG in cell.tags}
+        self._failing: dict[int, Run] = {}
         self._by_key: dict[str, list[Run]] = {}
         for kernel in kernels:
             for run in kernel.runs:
@@ -81,15 +83,18 @@ class Replay:
         self._background = {
             location for run in _all_runs(kernels) for location, by in run.outside.items() if by in _BACKGROUND
         }
+        self.histories: list[CellHistory] = []
         # once to learn which terms stand for equal values and what came from outside, once to compare
         for _ in range(2):
             self._replay(kernels)
 
     def _replay(self, kernels: Sequence[Kernel]) -> None:
+        astray = {one.position for one in self.histories if one.mismatches or one.missing}
         self.histories = [CellHistory(position) for position in range(self._count)]
         self._last: dict[int, Run] = {}
         self._modules: list[set[str]] = []
         self._find_last(kernels)
+        self._find_failing(astray)
         self.expected = self._clean_run()
         self.final = self._empty()
         """What the newest kernel holds."""
@@ -118,6 +123,17 @@ class Replay:
                 or not self._all_ran(history.position)
             )
 
+    def _find_failing(self, astray: set[int]) -> None:
+        """Pieces that fail in a clean run too, which goes on after them: with the run that tells how far they come."""
+        self._failing = {
+            number: run
+            for number, run in self._last.items()
+            if run.status == "error"
+            and run.cell in self._may_raise - astray
+            and run.key == self.pieces[number].key
+            and run.key not in self._by_key
+        }
+
     def _all_ran(self, position: int) -> bool:
         return all(number in self._last for number, piece in enumerate(self.pieces) if piece.cell == position)
 
@@ -139,7 +155,8 @@ class Replay:
         """Let a piece act on a state as it does in a clean run."""
         piece = self.pieces[number]
         names = analyse_cell(piece.source)
-        apply(state, names, self.usual_access(number, state), piece.cell, None)
+        failing = number in self._failing
+        apply(state, names, self.usual_access(number, state), piece.cell, None, partial=failing)
         if names.total.joins:
             for location in self._background & state.versions.keys():
                 state.put(location, _settled(location, state, piece.cell, None))
@@ -148,6 +165,8 @@ class Replay:
         """What a piece does in any of its whole runs; what its text says when it had none."""
         piece = self.pieces[number]
         runs = self._by_key.get(piece.key)
+        if number in self._failing:
+            return run_access(self._failing[number], set(), state)
         if not runs:
             return static_access(analyse_cell(piece.source), self._modules[number], state.roots)
         out = Access()
@@ -247,7 +266,7 @@ class Replay:
         kept = {location: state.versions[location] for location in looked if location in state.versions}
         _put_back(state, looked)
         access = Access(own.reads | usual, own.writes, own.mutates, own.values)
-        apply(state, analyse_cell(run.source), access, run.cell, run)
+        apply(state, analyse_cell(run.source), access, run.cell, run, partial=not run.complete)
         if run.complete and analyse_cell(run.source).total.joins:
             waited = [one for one, version in state.versions.items() if version.beside in _BACKGROUND]
             for location in waited:

@@ -100,6 +100,9 @@ class Walker(FlowWalker):
         if name is not None and name not in self.bound and name not in self.hidden:
             self.out.touches.add(name)
 
+    def _ask(self, name: str) -> None:
+        self.out.asks |= (self.aliases.get(name, set()) | {name}) - self.bound - self.hidden
+
     def _iterate(self, node: ast.AST) -> None:
         """A value is gone through."""
         name = (
@@ -262,6 +265,8 @@ class Walker(FlowWalker):
             self._store(changed, fit=True)
         for touched in changes.touches:
             self._touch(touched)
+        for asked in changes.asks:
+            self._ask(asked)
         self.out.joins |= waits(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("eval", "train"):
             self.out.modes |= {root_name(node.func.value) or ""} - self.bound - self.hidden

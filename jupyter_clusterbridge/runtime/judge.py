@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from jupyter_clusterbridge.model.notebook import MAY_RAISE_TAG
 from jupyter_clusterbridge.model.run import JobExit
 from jupyter_clusterbridge.runtime.exits import End, cell_error, early_exit, shell_failed
 from jupyter_clusterbridge.runtime.guarding import stopping_trip
@@ -14,7 +15,6 @@ from jupyter_clusterbridge.runtime.shellwatch import ShellFailures, script_failu
 from jupyter_clusterbridge.runtime.watch import trip_end
 
 _CLEAN_EXITS = ("", "0", "None", "False")
-_MAY_FAIL_TAG = "raises-exception"
 
 
 class Judge:
@@ -54,7 +54,7 @@ class Judge:
         trip = stopping_trip(self._run_dir)
         if trip is not None:
             return trip_end(trip, index)
-        if _MAY_FAIL_TAG in cell["metadata"].get("tags", []):
+        if MAY_RAISE_TAG in cell["metadata"].get("tags", []):
             return None
         if reply.get("status") != "ok":
             return self._failed(source, index, reply, left)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from jupyter_clusterbridge.recorder.shell_files import shell_writes
@@ -100,7 +102,11 @@ def test_a_cell_that_fails_but_may_do_so_ends_nothing(bench):
     one.path.write_text(text)
     from jupyter_clusterbridge.app.check import check_notebook_file
 
-    assert [cell.state.value for cell in check_notebook_file(one.path).cells] == ["current"] * 3
+    report = check_notebook_file(one.path)
+    assert [cell.state.value for cell in report.cells] == ["current"] * 3
+    [failed] = report.interventions
+    assert failed.harmless
+    assert "tagged" in failed.remedy
 
 
 @pytest.mark.parametrize(
@@ -119,3 +125,19 @@ def test_a_cell_that_fails_but_may_do_so_ends_nothing(bench):
 )
 def test_files_that_shell_commands_write_are_in_their_text(source, files):
     assert shell_writes(source) == files
+
+
+def test_what_a_cell_that_may_fail_has_made_until_then_is_what_a_clean_run_gives(bench):
+    one = bench("x = 1", "a = [x]\nb = a[3]\nc = 2", "print(a)", "try:\n    c\nexcept NameError:\n    pass").run(
+        "*"
+    )
+    text = one.save().path.read_text()
+    source = '"source": ' + json.dumps(one.cells["b"])
+    one.path.write_text(
+        text.replace(f'{source}, "metadata": {{}}', f'{source}, "metadata": {{"tags": ["raises-exception"]}}')
+    )
+    from jupyter_clusterbridge.app.check import check_notebook_file
+
+    assert [(cell.state.value, cell.reasons) for cell in check_notebook_file(one.path).cells] == [
+        ("current", ())
+    ] * 4

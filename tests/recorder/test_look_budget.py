@@ -185,3 +185,38 @@ def test_a_list_of_many_arrays_is_sampled_in_time_and_seen_to_change_as_a_whole(
     for image in images:
         image *= 2
     assert fingerprint(images, clock() + 1).digest != before.digest
+
+
+def test_a_large_estimator_that_only_predicts_costs_no_look_and_is_tracked(ticks: Ticks) -> None:
+    linear = pytest.importorskip("sklearn.linear_model")
+    model = linear.LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0])
+    ticks.step_s = 1.0
+    found = run("found = model.predict([[2.0]])", {"model": model}, ticks)
+    assert found.untracked == ()
+    assert found.mutates == ()
+
+
+def test_a_transformer_of_the_notebook_may_change_when_it_transforms() -> None:
+    base = pytest.importorskip("sklearn.base")
+    names: dict[str, object] = {"BaseEstimator": base.BaseEstimator, "__name__": "__main__"}
+    exec(
+        "class Counts(BaseEstimator):\n    n = 0\n    def transform(self, rows):\n        self.n += 1\nc = Counts()",
+        names,
+    )
+    assert run("c.transform([])", names).mutates == ("name:c",)
+
+
+def test_an_estimator_that_is_large_takes_no_time_from_small_values(ticks: Ticks) -> None:
+    linear = pytest.importorskip("sklearn.linear_model")
+    names = {"a_model": linear.LinearRegression(), "rows": [1], "show": lambda *values: None}
+    names["a_model"].trees = [[number] for number in range(1000)]
+    ticks.step_s = 0.0002
+    assert run("show(a_model, rows)", names, ticks).untracked == ("name:a_model",)
+
+
+def test_a_part_set_anew_through_another_name_is_no_accumulation_where_the_others_are_only_shown() -> None:
+    np = pytest.importorskip("numpy")
+    rows = np.zeros(4)
+    names: dict[str, object] = {"x": rows, "z": rows.reshape(2, 2)}
+    assert run("z[:, 0] = 5\nz, x", dict(names)).mutates == ()
+    assert run("z[:, 0] = x[0] + 1\nz, x", dict(names)).mutates == ("name:x", "name:z")

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from jupyter_clusterbridge.model.events import StoppedAt
+from jupyter_clusterbridge.model.notebook import MAY_RAISE_TAG
 from jupyter_clusterbridge.model.state import NOTHING, Intervention, InterventionKind
 from jupyter_clusterbridge.recorder.interventions.deaths import died_in
 from jupyter_clusterbridge.recorder.interventions.past import FROM_TOP, Past
@@ -61,6 +62,8 @@ def _failures(past: Past, runs: Sequence[Run]) -> Iterator[Intervention]:
             remedy = (
                 _THROUGH if not past.astray else "it ran through later, make sure that it does so in a clean run"
             )
+        elif status == "error" and first.cell is not None and MAY_RAISE_TAG in past.cells[first.cell].tags:
+            remedy = f"{NOTHING}: the cell is tagged `{MAY_RAISE_TAG}`, a job goes on after it"
         elif first.cell in past.astray and status == "error":
             remedy = f"a clean run gives it other inputs: {FROM_TOP}"
         elif status == "open":
