@@ -20,7 +20,7 @@ import xxhash
 
 from jupyter_clusterbridge.recorder import feed_arrays, feed_torch, feed_widgets
 from jupyter_clusterbridge.recorder.feeding import Limits, OutOfTime, clock, identity, is_a
-from jupyter_clusterbridge.recorder.hidden import state_of
+from jupyter_clusterbridge.recorder.hidden import is_machinery, state_of
 
 __all__ = [
     "Blocks",
@@ -367,6 +367,9 @@ class _Feeder:
         self.mark(f"{total}")
 
     def _object(self, value: Any, depth: int) -> None:
+        if is_machinery(value):
+            self._mark_identity(value)
+            return
         self.exact &= _is_plain(type(value))
         self.by_value = False  # what it does depends on its class too
         self.mark(f"id:{identity(value)}" if depth else "")

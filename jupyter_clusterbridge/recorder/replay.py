@@ -124,7 +124,7 @@ class Replay:
             )
 
     def _find_failing(self, astray: set[int]) -> None:
-        """Pieces that fail in a clean run too, which goes on after them: with the run that tells how far they come."""
+        """Pieces that fail in a clean run too, and how far they come in it: the run goes on after them."""
         self._failing = {
             number: run
             for number, run in self._last.items()

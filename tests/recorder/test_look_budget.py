@@ -200,7 +200,8 @@ def test_a_transformer_of_the_notebook_may_change_when_it_transforms() -> None:
     base = pytest.importorskip("sklearn.base")
     names: dict[str, object] = {"BaseEstimator": base.BaseEstimator, "__name__": "__main__"}
     exec(
-        "class Counts(BaseEstimator):\n    n = 0\n    def transform(self, rows):\n        self.n += 1\nc = Counts()",
+        "class Counts(BaseEstimator):\n    n = 0\n    def transform(self, rows):\n        self.n += 1\n"
+        "c = Counts()",
         names,
     )
     assert run("c.transform([])", names).mutates == ("name:c",)
@@ -220,3 +221,10 @@ def test_a_part_set_anew_through_another_name_is_no_accumulation_where_the_other
     names: dict[str, object] = {"x": rows, "z": rows.reshape(2, 2)}
     assert run("z[:, 0] = 5\nz, x", dict(names)).mutates == ()
     assert run("z[:, 0] = x[0] + 1\nz, x", dict(names)).mutates == ("name:x", "name:z")
+
+
+def test_a_grid_of_axes_is_tracked_and_drawing_in_it_changes_nothing() -> None:
+    figure = pytest.importorskip("matplotlib.figure")
+    names: dict[str, object] = {"ax": figure.Figure().subplots(2, 3)}
+    found = run("for i in range(2):\n    for j in range(3):\n        ax[i, j].text(0.5, 0.5, str((i, j)))", names)
+    assert (found.untracked, found.mutates) == ((), ())
