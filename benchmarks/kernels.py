@@ -119,7 +119,8 @@ class Kernel:
         if self.tool is None or self.tool is CLUSTERBRIDGE:
             raise SystemExit(f"{self.name}: {code!r} failed: {content.get('evalue')}")
         self.refused.count += 1
-        self.refused.said.append(f"{content.get('ename')}: {str(content.get('evalue'))[:120]}")
+        said = str(content.get("evalue")).splitlines() or [""]
+        self.refused.said.append(f"{content.get('ename')}: {said[0][:120]}")
         return None
 
     @property
