@@ -12,7 +12,7 @@ from pathlib import Path
 from jupyter_clusterbridge.lint.config import config_for, forget_configs
 from jupyter_clusterbridge.lint.discovery import discover
 from jupyter_clusterbridge.lint.fixing import fix_source
-from jupyter_clusterbridge.lint.registry import Choice
+from jupyter_clusterbridge.lint.registry import NOTHING, Choice
 from jupyter_clusterbridge.lint.rule import Rule
 from jupyter_clusterbridge.lint.runner import lint_notebook, unreadable
 from jupyter_clusterbridge.lint.sources.base import SourceFile
@@ -69,7 +69,7 @@ def findings_of(notebook: Notebook) -> tuple[Finding, ...]:
 
 
 def rules_for(path: Path) -> tuple[type[Rule], ...]:
-    """The rules that the project of a file has chosen.
+    """The rules that the project of a file has chosen; none where it leaves the file out.
 
     Raises:
         ConfigInvalid: the nearest ``pyproject.toml`` cannot be used.
@@ -86,7 +86,7 @@ def lint_paths(paths: Iterable[Path], options: LintOptions) -> LintRun:
         FolderNotWritable, DiskFull: a fixed file cannot be written; it is as it was.
     """
     forget_configs()
-    found = discover(paths)
+    found = discover(paths, options.stdin_name)
     findings: list[Finding] = []
     fixed = 0
     for path in found.files:
@@ -114,7 +114,8 @@ def _collector_paused() -> Iterator[None]:
 
 
 def _choice(path: Path, options: LintOptions) -> Choice:
-    return config_for(path).choice_for(path, options.select, options.ignore)
+    config = config_for(path)
+    return NOTHING if config.excludes(path) else config.choice_for(path, options.select, options.ignore)
 
 
 def _lint_file(path: Path, options: LintOptions) -> tuple[tuple[Finding, ...], int]:

@@ -53,7 +53,7 @@ class CellContext:
     @functools.cached_property
     def comments(self) -> tuple[IgnoreComment, ...]:
         """The comments that silence rules."""
-        return ignore_comments(self.cell.source)
+        return ignore_comments(self.cell.source, self.parsed)
 
     def silences(self, code: str, first: int, last: int) -> bool:
         """Whether a comment on one of these lines, or one for the whole file, silences a rule."""

@@ -22,7 +22,7 @@ class Discovery:
     notes: list[str] = field(default_factory=list)
 
 
-def discover(paths: Iterable[Path]) -> Discovery:
+def discover(paths: Iterable[Path], stdin_name: Path = Path("-")) -> Discovery:
     """Files in the order of the paths, each once; those of a folder in the order of their names.
 
     A path that does not exist is kept: reading it gives the finding.
@@ -32,8 +32,9 @@ def discover(paths: Iterable[Path]) -> Discovery:
     for path in paths:
         folder = path.is_dir()
         files = list(_files_in(path)) if folder else [path]
-        if not folder and path != Path("-") and config_for(path).excludes(path):
-            found.notes.append(f"{path} is left out by 'exclude' in pyproject.toml")
+        name = stdin_name if path == Path("-") else path
+        if not folder and config_for(name).excludes(name):
+            found.notes.append(f"{name} is left out by 'exclude' in pyproject.toml")
             continue
         if not files:
             found.notes.append(f"{path} holds no notebook and no script with '# %%' cells")

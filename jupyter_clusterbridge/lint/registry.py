@@ -66,6 +66,10 @@ class Choice:
         return _chosen(self)
 
 
+NOTHING = Choice(select=(), ignore=("CB",))
+"""No rule at all, for a file that is left out."""
+
+
 @functools.lru_cache(maxsize=64)
 def _chosen(choice: Choice) -> tuple[type[Rule], ...]:
     return tuple(rule for rule in all_rules() if choice.wants(rule.code))

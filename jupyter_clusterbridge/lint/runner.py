@@ -13,8 +13,8 @@ from jupyter_clusterbridge.lint.magics import note_magic
 from jupyter_clusterbridge.lint.registry import all_rules
 from jupyter_clusterbridge.lint.rule import Rule, page_of
 from jupyter_clusterbridge.lint.walk import Handlers, walk_cell, with_bindings
-from jupyter_clusterbridge.model.errors import ClusterBridgeError
-from jupyter_clusterbridge.model.findings import Finding
+from jupyter_clusterbridge.model.errors import ClusterBridgeError, NotPython
+from jupyter_clusterbridge.model.findings import Finding, Severity
 from jupyter_clusterbridge.model.notebook import Notebook
 
 
@@ -91,7 +91,8 @@ def unreadable(path: Path, error: ClusterBridgeError) -> Finding:
         cell_id=None,
         cell_index=None,
         line=None,
-        severity=rule.severity,
+        # another language is no fault of the file, and a folder may hold any
+        severity=Severity.INFO if isinstance(error, NotPython) else rule.severity,
         confidence=rule.confidence,
         message=error.message,
         remedy=error.next_step or page_of(rule).remedy,

@@ -107,7 +107,8 @@ def _lint(shell: InteractiveShell, options: argparse.Namespace) -> None:
         select=parse_codes(options.select, "--select") if options.select else None,
         ignore=parse_codes(options.ignore, "--ignore") if options.ignore else None,
     )
-    for line in lint_lines(lint_paths([_notebook(shell)], chosen).report):
+    run = lint_paths([_notebook(shell)], chosen)
+    for line in (*run.notes, *lint_lines(run.report)):
         print(line)
 
 

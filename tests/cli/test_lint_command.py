@@ -55,6 +55,13 @@ def test_standard_input_is_a_script_or_a_notebook(project: Path) -> None:
     assert done.returncode == 1
 
 
+def test_standard_input_that_settings_leave_out_is_told(project: Path) -> None:
+    (project / "pyproject.toml").write_text('[tool.clusterbridge.lint]\nexclude = ["old"]\n')
+    done = run("-", "--stdin-name", "old/a.py", cwd=project, stdin=SCRIPT)
+    assert (done.returncode, done.stdout) == (0, "No findings.\n")
+    assert "old/a.py is left out by 'exclude'" in done.stderr
+
+
 def test_standard_input_takes_the_settings_of_its_name(project: Path) -> None:
     (project / "pyproject.toml").write_text('[tool.clusterbridge.lint]\nper-file-ignores = {"a.py" = ["CB5"]}\n')
     assert "CB501" not in run("-", "--stdin-name", "a.py", cwd=project, stdin=SCRIPT).stdout

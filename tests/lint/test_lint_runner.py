@@ -62,6 +62,37 @@ def test_a_comment_on_the_last_line_of_a_call_silences_it(lint: Lint) -> None:
     assert codes(lint(text)) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s = '# clusterbridge: ignore[CB501]'; input()",
+        "input('''\n# clusterbridge: ignore-file[CB501]\n''')",
+        "s = f'{1} # clusterbridge: ignore[CB501]'; input()",
+        "%matplotlib inline\ns = '# clusterbridge: wrong'; input()",
+    ],
+)
+def test_a_comment_within_a_string_silences_nothing_and_is_not_reported(text: str, lint: Lint) -> None:
+    assert codes(lint(text)) == ["CB501"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "!pip install x  # clusterbridge: ignore[CB401]",
+        "%pip install x  # clusterbridge: ignore[CB401]",
+        "%%bash\npip install x  # clusterbridge: ignore[CB401]",
+        "%time input()  # clusterbridge: ignore[CB501]",
+        "# Clusterbridge:IGNORE[ cb501 , CB4 ] for now\n# clusterbridge: ignore-file[cb501]\ninput()",
+        "  input()  # noqa: S1  # clusterbridge: ignore[CB501] # more",
+        "input()  # clusterbridge: ignore[CB501]\r\nx = 1\r",
+        "for  # clusterbridge: ignore[CB002]",
+        ">>> input()  # clusterbridge: ignore[CB501]",
+    ],
+)
+def test_a_comment_silences_wherever_it_is_one(text: str, lint: Lint) -> None:
+    assert codes(lint(text)) == []
+
+
 def test_silencing_the_first_draw_moves_the_finding_to_the_next(lint: Lint) -> None:
     text = "import random\nrandom.random()  # clusterbridge: ignore[CB101]\nrandom.random()\nrandom.random()"
     assert [(finding.code, finding.line) for finding in lint(text)] == [("CB101", 3)]
@@ -117,11 +148,10 @@ def test_markdown_cells_count_in_the_index_and_are_not_linted(tmp_path: Path) ->
         (b"[]", "not a notebook"),
         (b'{"nbformat": 3, "worksheets": []}', "format 3"),
         (b'{"nbformat": 5, "cells": []}', "format 5"),
-        (b'{"nbformat": 4, "cells": [], "metadata": {"language_info": {"name": "R"}}}', "R, not in Python"),
         (b'{"nbformat": 4, "cells": [{"source": "x"}]}', "no cell_type"),
         (b"[" * 100_000, "not valid JSON"),
     ],
-    ids=["empty", "no-json", "binary", "list", "old", "new", "language", "cell", "deep"],
+    ids=["empty", "no-json", "binary", "list", "old", "new", "cell", "deep"],
 )
 def test_a_file_that_cannot_be_read_is_a_finding_and_the_others_are_linted(
     content: bytes, words: str, tmp_path: Path
@@ -189,3 +219,11 @@ def test_all_memory_of_a_notebook_is_free_without_a_search_for_garbage() -> None
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+def test_a_notebook_in_another_language_is_told_and_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "r.ipynb"
+    path.write_text('{"nbformat": 4, "cells": [], "metadata": {"language_info": {"name": "R"}}}')
+    (finding,) = lint_notebooks([path]).findings
+    assert (finding.code, finding.severity) == ("CB001", Severity.INFO)
+    assert "R, not in Python" in finding.message

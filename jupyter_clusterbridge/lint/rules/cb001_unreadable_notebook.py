@@ -11,7 +11,8 @@ class UnreadableNotebook(Rule):
 
     ## What it does
 
-    Reports a file that cannot be read, with the reason. The other files of the same run are still linted.
+    Reports a file that cannot be read, with the reason. The other files of the same run are still linted. A
+    notebook in another language is of info level, since a folder may hold any.
 
     ## Why it matters on a cluster
 

@@ -63,4 +63,4 @@ def _problem(comment: IgnoreComment) -> str | None:
     from jupyter_clusterbridge.lint.registry import is_known  # which imports the rules
 
     unknown = next((code for code in comment.codes if not is_known(code)), None)
-    return None if unknown is None else f"no rule has the code `{unknown}`, so the comment silences nothing"
+    return None if unknown is None else f"no rule has the code `{unknown}`, so it silences nothing"
