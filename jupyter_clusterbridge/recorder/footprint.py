@@ -47,7 +47,7 @@ _FUNCTION_LIMIT = 300
 _MAX_VALUES = 50
 _SEAL = secrets.token_bytes(16)
 _ATOMS = (bool, int, float, complex, str, bytes, type(None))
-_NO_STATE = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
+_NO_STATE = (types.ModuleType, types.FunctionType, types.MethodType, types.BuiltinFunctionType, type)
 
 
 @dataclass(frozen=True)

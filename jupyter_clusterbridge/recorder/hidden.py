@@ -58,12 +58,21 @@ def holds_state(value: object) -> bool:
     >>> def counter(seen=[]): ...
     >>> holds_state(counter), holds_state(len)
     (False, False)
+    >>> import random
+    >>> holds_state(random.randrange), holds_state(random.Random(1).randrange)
+    (False, True)
     """
     if isinstance(value, types.MethodType):
-        return not isinstance(value.__self__, _CODE)
+        owner = value.__self__
+        return not (isinstance(owner, _CODE) or is_machinery(owner) or owner is _python_stream())
     if not isinstance(value, types.FunctionType) or value.__module__ != "__main__":
         return False
     return any(True for _ in state_of(value))
+
+
+def _python_stream() -> object:
+    """The object behind ``random.random`` and the others, whose state is that of a random stream."""
+    return getattr(sys.modules.get("random"), "_inst", _PLAIN)
 
 
 def state_of(function: types.FunctionType) -> Iterator[object]:

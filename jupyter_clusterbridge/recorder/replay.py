@@ -83,14 +83,15 @@ class Replay:
         self._background = {
             location for run in _all_runs(kernels) for location, by in run.outside.items() if by in _BACKGROUND
         }
-        self.histories: list[CellHistory] = []
         # once to learn which terms stand for equal values and what came from outside, once to compare
         for _ in range(2):
-            self._replay(kernels)
-
-    def _replay(self, kernels: Sequence[Kernel]) -> None:
+            self._replay(kernels, set())
         astray = {one.position for one in self.histories if one.mismatches or one.missing}
-        self.histories = [CellHistory(position) for position in range(self._count)]
+        if astray & {run.cell for run in self._failing.values()}:
+            self._replay(kernels, astray)  # with other inputs these may come further
+
+    def _replay(self, kernels: Sequence[Kernel], astray: set[int]) -> None:
+        self.histories: list[CellHistory] = [CellHistory(position) for position in range(self._count)]
         self._last: dict[int, Run] = {}
         self._modules: list[set[str]] = []
         self._find_last(kernels)
@@ -230,6 +231,9 @@ class Replay:
             while step is not None and _made_by_the_same(step, run) and (found[location].run in whole):
                 looked.update(step.parts)
                 step = looked[location] = step.base
+            base = base_of(location)
+            if step is None and base is not None and found[location] is state.versions.get(base):
+                looked[base] = None  # the part is there by the whole alone
         return looked
 
     def _compare(self, state: State, run: Run, access: Access, looked: dict[str, Version | None]) -> None:

@@ -111,3 +111,17 @@ def test_a_module_saved_without_a_change_is_no_change(bench, module):
     time.sleep(0.03)
     module.write_text(OLD)
     assert one.run("c").states() == "ccc"
+
+
+def test_a_cell_that_imports_a_local_module_and_uses_it_may_run_again(bench, folders, monkeypatch):
+    monkeypatch.syspath_prepend(str(folders))
+    monkeypatch.delitem(sys.modules, "local_style", raising=False)
+    (folders / "local_style.py").write_text("def settle(name):\n    pass\n")
+    one = bench("import local_style\nlocal_style.settle('dark')", "y = 1").run(*"aba")
+    assert one.states() == "cc"
+    assert not one.cell("a").unsafe_to_rerun
+
+
+def test_a_function_of_the_random_stream_is_no_state_of_its_own(bench):
+    one = bench("from random import randrange", "x = randrange(3)").run("*")
+    assert not one.cell("b").unsafe_to_rerun

@@ -127,17 +127,31 @@ def test_files_that_shell_commands_write_are_in_their_text(source, files):
     assert shell_writes(source) == files
 
 
-def test_what_a_cell_that_may_fail_has_made_until_then_is_what_a_clean_run_gives(bench):
-    one = bench("x = 1", "a = [x]\nb = a[3]\nc = 2", "print(a)", "try:\n    c\nexcept NameError:\n    pass").run(
-        "*"
-    )
-    text = one.save().path.read_text()
-    source = '"source": ' + json.dumps(one.cells["b"])
-    one.path.write_text(
-        text.replace(f'{source}, "metadata": {{}}', f'{source}, "metadata": {{"tags": ["raises-exception"]}}')
-    )
+def may_raise(one, *ids):
+    """The report where these cells are tagged as allowed to fail."""
+    content = json.loads(one.save().path.read_text())
+    for cell in content["cells"]:
+        cell["metadata"] = {"tags": ["raises-exception"]} if cell["id"] in ids else {}
+    one.path.write_text(json.dumps(content))
     from jupyter_clusterbridge.app.check import check_notebook_file
 
-    assert [(cell.state.value, cell.reasons) for cell in check_notebook_file(one.path).cells] == [
-        ("current", ())
-    ] * 4
+    return check_notebook_file(one.path)
+
+
+def test_what_a_cell_that_may_fail_has_made_until_then_is_what_a_clean_run_gives(bench):
+    one = bench(
+        "x = 1",
+        "a = [x]\nb = a[3]\nc = 2",
+        "print(a)",
+        "try:\n    c\nexcept NameError:\n    pass",
+        "d = c + 1",
+        "e = 1\ne = d",
+        "print(e)",
+    ).run("*")
+    report = may_raise(one, "b", "e", "f")
+    assert [(cell.state.value, cell.reasons) for cell in report.cells] == [("current", ())] * 7
+
+
+def test_a_cell_that_may_fail_and_lacked_what_a_clean_run_gives_is_diverged(bench):
+    one = bench("x = 1", "y = x", "z = y").run(*"bca")
+    assert [cell.state.value for cell in may_raise(one, "b", "c").cells] == ["current", "diverged", "diverged"]
