@@ -18,7 +18,7 @@ from jupyter_clusterbridge.lint.runner import lint_notebook, unreadable
 from jupyter_clusterbridge.lint.sources.base import SourceFile
 from jupyter_clusterbridge.lint.sources.reading import read_source, source_of
 from jupyter_clusterbridge.lint.sources.script import ScriptFile
-from jupyter_clusterbridge.model.errors import NotebookTooOld, NotebookUnreadable, NotPython
+from jupyter_clusterbridge.model.errors import FolderNotWritable, NotebookTooOld, NotebookUnreadable, NotPython
 from jupyter_clusterbridge.model.files import write_atomic
 from jupyter_clusterbridge.model.findings import Finding, LintReport
 from jupyter_clusterbridge.model.notebook import Notebook
@@ -56,7 +56,7 @@ class LintRun:
 def lint_notebooks(paths: Sequence[Path]) -> LintReport:
     """Lint files in the order given; one that cannot be read is a finding of its own (CB001)."""
     forget_configs()
-    return LintReport(tuple(finding for path in paths for finding in _lint_file(path, LintOptions())[0]))
+    return LintReport(tuple(finding for path in paths for finding in _lint_file(path, LintOptions(), [])[0]))
 
 
 def findings_of(notebook: Notebook) -> tuple[Finding, ...]:
@@ -83,7 +83,7 @@ def lint_paths(paths: Iterable[Path], options: LintOptions) -> LintRun:
 
     Raises:
         ConfigInvalid: a ``pyproject.toml`` cannot be used.
-        FolderNotWritable, DiskFull: a fixed file cannot be written; it is as it was.
+        DiskFull: a fixed file cannot be written; it is as it was.
     """
     forget_configs()
     found = discover(paths, options.stdin_name)
@@ -91,7 +91,7 @@ def lint_paths(paths: Iterable[Path], options: LintOptions) -> LintRun:
     fixed = 0
     for path in found.files:
         with _collector_paused():
-            of_file, fixes = _lint_file(path, options)
+            of_file, fixes = _lint_file(path, options, found.notes)
         findings += of_file
         fixed += fixes
     report = LintReport(tuple(findings), files=len(found.files), fixed=fixed if options.fix else None)
@@ -118,17 +118,16 @@ def _choice(path: Path, options: LintOptions) -> Choice:
     return NOTHING if config.excludes(path) else config.choice_for(path, options.select, options.ignore)
 
 
-def _lint_file(path: Path, options: LintOptions) -> tuple[tuple[Finding, ...], int]:
-    """What is found in one file, and how many fixes were made in it."""
+def _lint_file(path: Path, options: LintOptions, notes: list[str]) -> tuple[tuple[Finding, ...], int]:
+    """What is found in one file, and how many fixes were made in it; ``notes`` gets why none could be."""
     name = options.stdin_name if path == STANDARD_INPUT else path
     choice = _choice(name, options)
     try:
         source = source_of(options.stdin, name) if path == STANDARD_INPUT else read_source(path)
         if options.fix:
             fixed = fix_source(source, choice.rules())
-            if fixed.fixes:
-                _write(source, fixed.source)
-            return tuple(_placed(fixed.findings, fixed.source, options)), fixed.fixes
+            if not fixed.fixes or _write(source, fixed.source, notes):
+                return tuple(_placed(fixed.findings, fixed.source, options)), fixed.fixes
         findings = lint_notebook(source.notebook, choice.rules())
         return tuple(_placed(findings, source, options)), 0
     except _UNREADABLE as error:
@@ -145,8 +144,12 @@ def _placed(findings: Iterable[Finding], source: SourceFile, options: LintOption
         yield dataclasses.replace(finding, file_line=line)
 
 
-def _write(before: SourceFile, after: SourceFile) -> None:
+def _write(before: SourceFile, after: SourceFile, notes: list[str]) -> bool:
     """Put a fixed file in the place of the old one, through links, with its owner and its mode.
+
+    Returns:
+        Whether that could be done. A file that is marked as read-only is left alone, and so is one in a folder
+        that cannot be written; ``notes`` says so, since the other files of the run are fixed all the same.
 
     Raises:
         NotebookUnreadable: someone has saved the file meanwhile; theirs stays.
@@ -155,6 +158,14 @@ def _write(before: SourceFile, after: SourceFile) -> None:
     if path.read_bytes() != before.content:
         raise NotebookUnreadable(f"{before.path}: was changed while it was fixed", hint="Run the command again.")
     status = path.stat()
-    write_atomic(path, after.content, mode=status.st_mode & 0o7777)
+    if not status.st_mode & 0o222:
+        notes.append(f"{before.path} is read-only, so it is not fixed")
+        return False
+    try:
+        write_atomic(path, after.content, mode=status.st_mode & 0o7777)
+    except FolderNotWritable as error:
+        notes.append(f"{error.message}, so it is not fixed")
+        return False
     with contextlib.suppress(OSError):  # only root may give a file away, and only root needs to
         os.chown(path, status.st_uid, status.st_gid)
+    return True

@@ -53,20 +53,26 @@ def fits(path: Path, pattern: str, root: Path | None) -> bool:
     """Whether a pattern names a path or a folder around it.
 
     A pattern without a slash is held against every part of the path below ``root``, one with a slash against the
-    path from ``root``; ``*`` also stands for slashes.
+    path from ``root``; ``*`` also stands for slashes, ``**/`` for none too, ``/**`` for all that a folder holds.
 
     >>> root = Path("/project")
     >>> fits(root / "old" / "a.ipynb", "old", root), fits(root / "old" / "a.ipynb", "old/*.ipynb", root)
     (True, True)
+    >>> fits(root / "old" / "a.ipynb", "**/old/**", root), fits(root / "new" / "old", "/old", root)
+    (True, False)
     """
     absolute = Path(os.path.abspath(path))
     if root is not None and absolute.is_relative_to(root):
         absolute = absolute.relative_to(root)
     parts = PurePosixPath(absolute.as_posix()).parts
     pattern = pattern.removeprefix("./").rstrip("/")
-    if "/" not in pattern:
-        return any(fnmatch.fnmatchcase(part, pattern) for part in parts)
-    return any(fnmatch.fnmatchcase("/".join(parts[: end + 1]), pattern) for end in range(len(parts)))
+    anchored = "/" in pattern.removeprefix("**/").removesuffix("/**" if pattern.startswith("**/") else "")
+    pattern = pattern.removesuffix("/**")
+    inner = pattern.removeprefix("**/")
+    if not anchored:
+        return any(fnmatch.fnmatchcase(part, inner) for part in parts)
+    heads = ["/".join(parts[: end + 1]) for end in range(len(parts))]
+    return any(fnmatch.fnmatchcase(head, form.removeprefix("/")) for head in heads for form in (pattern, inner))
 
 
 def config_for(path: Path) -> LintConfig:
@@ -120,13 +126,17 @@ def _parse(table: object, root: Path) -> LintConfig:
     per_file = table.get("per-file-ignores", {})
     if not isinstance(per_file, Mapping):
         raise ConfigInvalid(f"{where} per-file-ignores is no table of patterns")
+    of_file = f"{where} per-file-ignores"
     ignores = [
-        (str(pattern), parse_codes(_texts({pattern: codes}, pattern, where), f"{where} per-file-ignores"))
+        (str(pattern), parse_codes(_texts({pattern: codes}, pattern, of_file), of_file))
         for pattern, codes in per_file.items()
     ]
+    select = parse_codes(_texts(table, "select", where), f"{where} select") if "select" in table else ("CB",)
+    if not select:
+        raise ConfigInvalid(f"{where} select names no code, so that nothing would be checked")
     return LintConfig(
         root=root,
-        select=parse_codes(_texts(table, "select", where), f"{where} select") if "select" in table else ("CB",),
+        select=select,
         ignore=parse_codes(_texts(table, "ignore", where), f"{where} ignore"),
         per_file_ignores=tuple(ignores),
         exclude=tuple(_texts(table, "exclude", where)),

@@ -22,6 +22,7 @@ from jupyter_clusterbridge.lint.rule import MARK, Rule, page_of
 from jupyter_clusterbridge.lint.runner import lint_notebook
 from jupyter_clusterbridge.lint.sources.base import SourceFile
 from jupyter_clusterbridge.lint.sources.script import ScriptFile
+from jupyter_clusterbridge.model.errors import FolderNotWritable
 from jupyter_clusterbridge.model.findings import Edit, Fix
 
 
@@ -207,3 +208,34 @@ def test_a_file_that_someone_saves_meanwhile_is_left_to_them(
     assert finding.code == "CB001"
     assert "was changed while it was fixed" in finding.message
     assert notebook.read_text() == "theirs"
+
+
+def test_a_read_only_file_is_left_alone_and_the_others_are_fixed(notebook: Path) -> None:
+    other = notebook.with_name("other.ipynb")
+    other.write_bytes(notebook.read_bytes())
+    notebook.chmod(0o444)
+    before = notebook.read_bytes()
+    run = lint_paths([notebook, other], LintOptions(fix=True))
+    assert (notebook.read_bytes(), run.report.fixed) == (before, 1)
+    assert run.notes == (f"{notebook} is read-only, so it is not fixed",)
+    assert [finding.path for finding in run.report.findings if finding.code == "CB999"] == [str(notebook)]
+
+
+def test_a_folder_that_cannot_be_written_is_told_and_the_others_are_fixed(
+    notebook: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = notebook.with_name("other.ipynb")
+    other.write_bytes(notebook.read_bytes())
+    write = use_case.write_atomic
+
+    def refused(path: Path, data: bytes, mode: int) -> None:
+        if path == notebook:
+            raise FolderNotWritable(f"{path}: cannot be written (Read-only file system)")
+        write(path, data, mode)
+
+    monkeypatch.setattr(use_case, "write_atomic", refused)
+    run = lint_paths([notebook, other], LintOptions(fix=True))
+    assert run.report.fixed == 1
+    assert run.notes == (f"{notebook}: cannot be written (Read-only file system), so it is not fixed",)
+    assert "sorted(" not in notebook.read_text()
+    assert "sorted(" in other.read_text()

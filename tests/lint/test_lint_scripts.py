@@ -82,6 +82,19 @@ def test_code_above_the_first_marker_is_a_cell_and_comments_are_none() -> None:
     assert cells("# about\n\n# %%\na = 1\n") == [("code", "a = 1")]
 
 
+def test_a_marker_within_a_string_begins_no_cell() -> None:
+    text = "# %%\nx = '''\n# %% no\n'''\n# %% [markdown]\n\"\"\"\n# title\n\"\"\"\n# %%\n!ls 'a\ny = 1\n"
+    assert cells(text) == [
+        ("code", "x = '''\n# %% no\n'''"),
+        ("markdown", '"""\n# title\n"""'),
+        ("code", "!ls 'a\ny = 1"),
+    ]
+
+
+def test_a_quote_that_never_ends_holds_no_marker() -> None:
+    assert len(cells("# %%\nx = '''\n# %%\ny = 1\n")) == 2
+
+
 def test_a_file_without_markers_is_one_cell() -> None:
     assert cells("import os\n\nprint(1)\n") == [("code", "import os\n\nprint(1)")]
     assert not is_percent_script("import os\n# done 100 %%\n")

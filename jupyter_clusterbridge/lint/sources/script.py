@@ -6,7 +6,7 @@ import ast
 import itertools
 import re
 import tokenize
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 
 from jupyter_clusterbridge.lint.fixes import apply_edits
@@ -21,6 +21,7 @@ _TAGS = re.compile(r"\btags=(\[[^\]]*\])")
 _COMMENTED_MAGIC = re.compile(r"(?P<mark># ?)(?=%{1,2}[A-Za-z]|!{1,2}[A-Za-z./~{$\"])")
 _ESCAPED_MAGIC = re.compile(r"(?P<mark>#!)(?=%|!)")
 _JUPYTEXT_HEAD = re.compile(r"# ---\s*\n(?:#.*\n)*?# jupy(?:ter|text):", re.MULTILINE)
+_LONG_QUOTES = ('"""', "'''")
 
 
 def is_percent_script(text: str) -> bool:
@@ -101,6 +102,9 @@ def _split(text: str) -> list[_ScriptCell]:
     lines = text.removeprefix("\ufeff").split("\n")
     lines = [line + "\n" for line in lines[:-1]] + [lines[-1]]
     starts = [number for number, line in enumerate(lines) if _MARKER.match(line)]
+    if starts and any(quotes in text for quotes in _LONG_QUOTES):
+        held = _lines_in_strings(text.removeprefix("\ufeff"))
+        starts = [number for number in starts if number + 1 not in held]
     magics = _JUPYTEXT_HEAD.match(text) is not None
     cells: list[_ScriptCell] = []
     before = lines[: starts[0]] if starts else lines
@@ -111,6 +115,20 @@ def _split(text: str) -> list[_ScriptCell]:
         assert match is not None
         cells.append(_cell(start + 2, lines[start + 1 : end], match[0], magics))
     return cells
+
+
+def _lines_in_strings(text: str) -> set[int]:
+    """Lines from 1 that begin within a string, as far as the text is Python; a cell's mark there is none.
+
+    The quotes of a markdown cell begin after its mark, so that the mark itself stands outside.
+    """
+    held: set[int] = set()
+    try:
+        for token in tokenize.generate_tokens(StringIO(text).readline):
+            held.update(range(token.start[0] + 1, token.end[0] + 1))
+    except (tokenize.TokenError, SyntaxError):
+        return set()  # a quote that never ends would hold all the rest
+    return held
 
 
 def _cell(first_line: int, lines: list[str], marker: str | None, magics: bool) -> _ScriptCell:
