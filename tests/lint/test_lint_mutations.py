@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lint_kit import split_cells
@@ -21,6 +22,8 @@ from jupyter_clusterbridge.lint.registry import all_rules
 from jupyter_clusterbridge.lint.rule import MARK, page_of
 from jupyter_clusterbridge.lint.sources.reading import source_of
 from jupyter_clusterbridge.model.errors import ClusterBridgeError
+
+pytestmark = pytest.mark.slow
 
 COUNT = int(os.environ.get("CLUSTERBRIDGE_MUTATIONS", "2000"))
 EXAMPLES = [

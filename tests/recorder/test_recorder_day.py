@@ -6,6 +6,8 @@ import gc
 import json
 import weakref
 
+import pytest
+
 from jupyter_clusterbridge.model.events import CellStart, EnvironmentSeen, FileRead
 
 RUNS = 1000
@@ -23,6 +25,7 @@ def source(number: int, edit: int) -> str:
     return f"{head}\n{BODY}\n    return step_24\n\n\nresult_{number} = work_{number}({number})"
 
 
+@pytest.mark.slow
 def test_the_journal_of_half_a_day_stays_under_half_of_five_megabytes_and_is_read_back_whole(bench, tmp_path):
     (tmp_path / "table.csv").write_text("1,2\n" * 50)
     one = bench(*(source(number, 0) for number in range(CELLS)))
