@@ -17,6 +17,7 @@ _TORCH_SETTERS = frozenset(
     {"eval", "train", "zero_grad", "requires_grad_", "to", "cuda", "cpu", "half", "float", "double", "bfloat16"}
 )
 _NORMAL_FORMS = ("=astype", "=drop_duplicates", "=dropna", "=fillna", "=rename", "=sort_index", "=sort_values")
+_TEXT_FORMS = ("=str.strip", "=str.lower", "=str.upper")
 _CONVERTERS = frozenset(
     f"{module}.{name}"
     for modules, names in (
@@ -27,16 +28,31 @@ _CONVERTERS = frozenset(
     for module in modules
     for name in names
 )
+_FREE_FORMS = (
+    "=reshape",
+    "=view",
+    "=ravel",
+    "=reindex",
+    "=clip",
+    "=to",
+    "=float",
+    "=double",
+    "=half",
+    "=cpu",
+    "=cuda",
+)
+"""Those that give what they gave before whatever their arguments are."""
 _NORMALIZERS = frozenset({"abs", "bool", "dict", "float", "int", "list", "set", "sorted", "str", "tuple"})
 SETTERS: dict[str, frozenset[str]] = {
-    "torch": _TORCH_SETTERS,
+    "torch": _TORCH_SETTERS
+    | {"=reshape", "=view", "=ravel", "=to", "=float", "=double", "=half", "=cpu", "=cuda"},
     "dict": frozenset({"update", "setdefault", "clear"}),
     "set": frozenset({"add", "discard", "clear", "update"}),
     "list": frozenset({"clear", "sort"}),
     "deque": frozenset({"clear"}),
-    "ndarray": frozenset({"fill", "sort"}),
-    "DataFrame": frozenset({".", *_NORMAL_FORMS}),
-    "Series": frozenset(_NORMAL_FORMS),
+    "ndarray": frozenset({"fill", "sort", "=astype", "=reshape", "=ravel", "=clip"}),
+    "DataFrame": frozenset({".", "=reindex", "=clip", *_NORMAL_FORMS, *_TEXT_FORMS}),
+    "Series": frozenset({"=reindex", "=clip", *_NORMAL_FORMS, *_TEXT_FORMS}),
     "str": frozenset({"=strip", "=lower", "=upper", "=casefold", "=rstrip", "=lstrip"}),
 }
 """Methods that leave the same when called twice with the same arguments, by kind of object; ``.`` stands for
@@ -139,7 +155,7 @@ def _meet(written: set[Part], read: set[Part]) -> bool:
 def _stores(node: ast.stmt) -> list[_Store] | None:
     """What a statement sets; None when it does anything else to objects."""
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
-        store = _assigned(node.targets[0], node.value) or _normalized(node.targets[0], node.value)
+        store = _normalized(node.targets[0], node.value) or _assigned(node.targets[0], node.value)
         return [store] if store is not None else None
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         store = _called(node.value)
@@ -168,22 +184,39 @@ def _assigned(target: ast.expr, value: ast.expr) -> _Store | None:
 
 
 def _normalized(target: ast.expr, value: ast.expr) -> _Store | None:
-    """``x = x.dropna()`` and the like: what was brought to a form once has that form."""
-    if not isinstance(target, ast.Name) or not isinstance(value, ast.Call):
+    """``x = x.dropna()``, ``df["a"] = df["a"].fillna(0)``: what was brought to a form once has that form."""
+    if not _plain_part(target) or not isinstance(value, ast.Call):
+        return None
+    name, part = (target.id, None) if isinstance(target, ast.Name) else _part(target)
+    if name is None:
         return None
     arguments = [*value.args, *(keyword.value for keyword in value.keywords)]
-    if isinstance(value.func, ast.Name) and value.func.id in _NORMALIZERS and len(arguments) == 1:
-        known = isinstance(arguments[0], ast.Name) and arguments[0].id == target.id
-        return _Store(target.id, ("=", value.func.id), set()) if known else None
-    if not isinstance(value.func, ast.Attribute) or not isinstance(value.func.value, ast.Name):
-        return None
-    if dotted_name(value.func) in _CONVERTERS and arguments:
+    if dotted_name(value.func) in _CONVERTERS | _NORMALIZERS and arguments:
         first, *others = arguments
-        known = isinstance(first, ast.Name) and first.id == target.id and target.id not in _names(*others)
-        return _Store(target.id, ("=", value.func.attr), set()) if known else None
-    if value.func.value.id != target.id or target.id in _names(*arguments) or _swaps(arguments):
+        known = _same(first, target) and name not in _names(*others)
+        known &= not (others and dotted_name(value.func) in _NORMALIZERS)
+        return _Store(name, part or ("=", dotted_name(value.func)), set()) if known else None
+    if not isinstance(value.func, ast.Attribute):
         return None
-    return _Store(target.id, ("=", value.func.attr), set(), f"={value.func.attr}")
+    form, owner = value.func.attr, value.func.value
+    if isinstance(owner, ast.Attribute) and owner.attr == "str":
+        form, owner = f"str.{form}", owner.value
+    free = f"={form}" in _FREE_FORMS
+    if not _same(owner, target) or name in _names(*arguments) or not (free or not _swaps(arguments)):
+        return None
+    return _Store(name, part or ("=", form), set(), f"={form}")
+
+
+def _same(node: ast.expr, target: ast.expr) -> bool:
+    """Whether an expression is what is assigned to; a column may be meant by an item and by an attribute."""
+    if isinstance(target, ast.Name):
+        return isinstance(node, ast.Name) and node.id == target.id
+    return _plain_part(node) and not isinstance(node, ast.Name) and _labelled(node) == _labelled(target)
+
+
+def _labelled(node: ast.expr) -> tuple[str | None, object]:
+    name, part = _part(node)
+    return name, part[1] if part is not None else None
 
 
 def _swaps(arguments: Iterable[ast.expr]) -> bool:
