@@ -195,6 +195,7 @@ QUIET: dict[str, list[str]] = {
         "import torch\nfor loss in xs:\n    loss.backward()\n    metric.append(loss, count=3)\nxs = metric = []",
     ],
     "CB606": [
+        "for x in y:\n    loss = model(x)\n    loss.backward()\n    kept.append(loss)\ny = model = kept = 0  # torch",
         "import torch\nouts = []\nfor x in xs:\n    out = model(x)\n    outs.append(out)\nxs = []\nmodel = abs",
         "import torch\nscores = []\nfor x in xs:\n    model(x).backward()\n    score = test_model(x)\n    scores.append(score)\nxs = []\nmodel = test_model = abs",
     ],

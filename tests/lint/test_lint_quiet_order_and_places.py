@@ -102,6 +102,7 @@ QUIET: dict[str, list[str]] = {
         "newest = max([1], key=abs)",
     ],
     "CB402": [
+        "from google.colab import drive\ndrive.mount('/content/drive')",
         "open(f'{root}/split_0/a.csv')\nroot = 'x'",
         "root = 'data'\npath = f'{root}/test_set/test_set'",
     ],

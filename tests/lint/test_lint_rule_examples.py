@@ -57,6 +57,10 @@ def test_a_rule_has_a_code_a_name_and_a_whole_page(rule: type[Rule]) -> None:
     assert all(page.sections.values())
 
 
+def test_a_name_that_one_platform_has_is_told_by_one_rule(lint: Lint) -> None:
+    assert [finding.code for finding in lint("dbutils.fs.ls('a')")] == ["CB408"]
+
+
 @pytest.mark.parametrize("rule", IN_CELLS, ids=by_code)
 def test_no_two_rules_tell_one_cause_of_a_bad_line(rule: type[Rule], lint: Lint) -> None:
     text = example(rule, "Bad example")

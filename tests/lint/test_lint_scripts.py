@@ -91,6 +91,14 @@ def test_a_marker_within_a_string_begins_no_cell() -> None:
     ]
 
 
+def test_a_cell_in_another_language_is_its_cell_magic_in_files_of_jupytext() -> None:
+    text = '# %% language="bash"\n# pip install x\n# %%\nx = 1\n'
+    head = "# ---\n# jupyter:\n#   jupytext:\n#     formats: ipynb\n# ---\n"
+    assert cells(head + text)[-2:] == [("code", "%%bash\npip install x"), ("code", "x = 1")]
+    assert cells(text)[0] == ("code", "# pip install x")
+    assert script(head + text).file_line(len(cells(head + text)) - 2, 2) == 7
+
+
 def test_a_quote_that_never_ends_holds_no_marker() -> None:
     assert len(cells("# %%\nx = '''\n# %%\ny = 1\n")) == 2
 

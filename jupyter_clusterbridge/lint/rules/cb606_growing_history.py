@@ -20,7 +20,7 @@ class GrowingHistory(Rule):
     ## What it does
 
     Reports `outputs.append(output)` in a training loop, where `output = model(...)` stands in the same loop,
-    the loop calls `backward`, and `output` is neither detached nor moved.
+    the loop calls `backward`, and `output` is neither detached nor moved. The loss itself is the matter of CB602.
 
     ## Why it matters on a cluster
 
@@ -106,6 +106,8 @@ def _outputs(loop: ast.For) -> set[str]:
     for node in descend(loop):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
             trains = True
+            # the loss itself is the matter of CB602
+            others.update(part.id for part in (node.func.value, *node.args) if isinstance(part, ast.Name))
         elif isinstance(node, ast.Assign):
             called = ast.unparse(node.value.func) if isinstance(node.value, ast.Call) else ""
             names = {target.id for target in node.targets if isinstance(target, ast.Name)}

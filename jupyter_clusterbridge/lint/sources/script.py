@@ -18,6 +18,7 @@ from jupyter_clusterbridge.model.notebook import Cell, Notebook, stand_in_id
 _MARKER = re.compile(r"# ?(?:%%+(?![\w!])|In ?\[[\d ]*\]|<codecell>|<markdowncell>)(?P<rest>.*)")
 _KIND = re.compile(r"\[(?P<kind>markdown|md|raw)\]|<markdowncell>|cell_type=[\"'](?P<named>markdown|raw)[\"']")
 _TAGS = re.compile(r"\btags=(\[[^\]]*\])")
+_LANGUAGE = re.compile(r"\blanguage=[\"'](?P<language>\w+)[\"']")
 _COMMENTED_MAGIC = re.compile(r"(?P<mark># ?)(?=%{1,2}[A-Za-z]|!{1,2}[A-Za-z./~{$\"])")
 _ESCAPED_MAGIC = re.compile(r"(?P<mark>#!)(?=%|!)")
 _JUPYTEXT_HEAD = re.compile(r"# ---\s*\n(?:#.*\n)*?# jupy(?:ter|text):", re.MULTILINE)
@@ -113,8 +114,21 @@ def _split(text: str) -> list[_ScriptCell]:
     for start, end in itertools.pairwise([*starts, len(lines)]):
         match = _MARKER.match(lines[start])
         assert match is not None
-        cells.append(_cell(start + 2, lines[start + 1 : end], match[0], magics))
+        language = _LANGUAGE.search(match[0]) if magics else None
+        if language is not None:
+            cells.append(_foreign(start + 1, lines[start + 1 : end], language["language"]))
+        else:
+            cells.append(_cell(start + 2, lines[start + 1 : end], match[0], magics))
     return cells
+
+
+def _foreign(first_line: int, lines: list[str], language: str) -> _ScriptCell:
+    """A cell of ``%%bash`` and the like, which jupytext keeps in comments below ``# %% language="bash"``.
+
+    The mark stands for the magic. Nothing is ever edited in such a cell, since it holds no Python.
+    """
+    body = [re.sub(r"^# ?", "", line) for line in lines]
+    return _ScriptCell(first_line, [f"%%{language}\n", *body], None, {})
 
 
 def _lines_in_strings(text: str) -> set[int]:
