@@ -14,6 +14,9 @@ from jupyter_clusterbridge.model.verdict import Comparison
 from jupyter_clusterbridge.recorder.interventions import by_consequence
 from jupyter_clusterbridge.recorder.reasons import listed, sentences
 
+_NAMED = 5
+"""How many alike things are named that ask for nothing."""
+
 
 def counted(number: int, word: str) -> str:
     """A number with its word.
@@ -80,16 +83,21 @@ def check_lines(report: CheckReport, *, unsafe: bool = True) -> Iterator[str]:
 
 
 def intervention_lines(report: CheckReport, *, harmless: bool) -> Iterator[str]:
-    """What a person did that a job will not do, each with its remedy below it.
+    """What a person did that a job will not do, with the remedy below those that share it.
 
     Args:
         report: what check found.
         harmless: whether all of it is told, in the order of time; else what asks for a remedy, gravest first.
     """
-    for intervention in report.interventions if harmless else by_consequence(report.interventions):
-        if harmless or not intervention.harmless:
-            yield f"{intervention.kind.value.replace('_', ' ')}: {intervention.message}"
-            yield f"    {intervention.remedy}"
+    told = report.interventions if harmless else by_consequence(report.interventions)
+    told = tuple(one for one in told if harmless or not one.harmless)
+    for (kind, remedy), group in itertools.groupby(told, key=lambda one: (one.kind, one.remedy)):
+        alike = list(group)
+        named = alike[:_NAMED] if alike[0].harmless else alike
+        yield from (f"{kind.value.replace('_', ' ')}: {one.message}" for one in named)
+        if len(alike) > len(named):
+            yield f"{kind.value.replace('_', ' ')}: {len(alike) - len(named)} more like these"
+        yield f"    {remedy}"
 
 
 def cell_lines(report: CheckReport, *, unsafe: bool) -> Iterator[str]:

@@ -69,6 +69,11 @@ def index(feeder: Feeder, value: Any, depth: int) -> None:
     """An index of pandas."""
     if type(value).__name__ == "RangeIndex":
         feeder.mark(f"{value.start}:{value.stop}:{value.step}")
+    elif is_a(value, "pandas", "MultiIndex"):
+        feeder.feed(list(value._names), feeder.limits.depth - 1)
+        for level, codes in zip(value._levels, value._codes, strict=True):
+            index(feeder, level, depth)
+            feeder.feed(codes, feeder.limits.depth - 1)
     else:
         column(feeder, value._data, depth)
 

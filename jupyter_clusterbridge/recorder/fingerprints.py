@@ -195,7 +195,13 @@ class _Feeder:
         """A fingerprint of its own for what ``feed`` feeds; the limits go on."""
         self.state.reset()
         self.exact = self.by_value = True
-        feed()
+        try:
+            feed()
+        except OutOfTime:
+            raise
+        except Exception:  # a frame that is not as it should be: nothing is known of this part
+            self.exact = False
+            self.state.reset()
         return Fingerprint(0, self.state.intdigest(), self.exact, self.exact and self.by_value)
 
     def feed(self, value: Any, depth: int) -> None:

@@ -24,3 +24,16 @@ def test_what_asks_for_nothing_is_left_to_check() -> None:
     assert "rerun: cell 0 ran 2 times" not in list(check_lines(report(*"c"), unsafe=False))
     kept = check_lines(report(*"c", remedy="restart the kernel"), unsafe=False)
     assert "rerun: cell 0 ran 2 times" in list(kept)
+
+
+def test_a_remedy_that_many_share_is_said_once_and_the_harmless_are_counted() -> None:
+    seen = [Intervention(InterventionKind.FAILED_RUN, f"c{n}", f"cell {n} failed", "repair it") for n in range(7)]
+    lines = list(check_lines(CheckReport(interventions=tuple(seen))))
+    assert lines[-8:] == [*(f"failed run: cell {n} failed" for n in range(7)), "    repair it"]
+    easy = [Intervention(one.kind, one.cell_id, one.message, "nothing to do: it is tagged") for one in seen]
+    lines = list(check_lines(CheckReport(interventions=tuple(easy))))
+    assert lines[-3:] == [
+        "failed run: cell 4 failed",
+        "failed run: 2 more like these",
+        "    nothing to do: it is tagged",
+    ]

@@ -163,3 +163,44 @@ def test_settings_of_a_module_set_where_it_is_imported_are_quiet_when_run_again(
     one = bench("import cb_settings\ncb_settings.DEBUG = True", "d = cb_settings.DEBUG").run(*"abab")
     assert one.states() == "cc"
     assert not one.cell("a").unsafe_to_rerun
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        "pd.MultiIndex.from_tuples([('a', 1), ('b', 2)], names=['k', 'n'])",
+        "pd.CategoricalIndex(['a', 'b'])",
+        "pd.IntervalIndex.from_breaks([0, 1, 2])",
+        "pd.PeriodIndex(['2020-01', '2020-02'], freq='M')",
+        "pd.DatetimeIndex(['2020-01-01', '2020-01-02'], tz='UTC')",
+        "pd.TimedeltaIndex(['1D', '2D'])",
+        "pd.Index([1, 'a'], dtype=object)",
+        "pd.Index(['a', 'b'], dtype='string')",
+        "pd.Index([1, None], dtype='Int64')",
+    ],
+)
+def test_rows_of_every_kind_are_followed(bench, index):
+    pytest.importorskip("pandas")
+    one = bench(
+        f"import pandas as pd\ndf = pd.DataFrame({{'x': [1, 2], 'y': [3, 4]}}, index={index})",
+        "df['z'] = df['x'] * 2",
+        "small = df.head()\ntotal = df['z'].sum()",
+        "df.index = df.index[::-1]",
+    ).run("*")
+    assert one.recorder.active
+    report = one.check()
+    assert one.states() == "cccc"
+    assert [cell.untracked for cell in report.cells] == [()] * 4
+    assert [cell.unsafe_to_rerun for cell in report.cells[:3]] == [False] * 3
+
+
+def test_a_frame_with_rows_of_an_unknown_make_does_not_end_the_recording(bench, monkeypatch):
+    pytest.importorskip("pandas")
+    one = bench(
+        "import pandas as pd\ndf = pd.DataFrame({'x': [1, 2]}, index=[3, 4])", "df['z'] = 1", "n = len(df)"
+    )
+    one.run("a")
+    monkeypatch.setattr("jupyter_clusterbridge.recorder.feed_arrays.index", lambda *given: 1 / 0)
+    one.run("b", "c")
+    assert one.recorder.active
+    assert one.states() == "ccc"
