@@ -31,7 +31,7 @@ def discover(paths: Iterable[Path], stdin_name: Path = Path("-")) -> Discovery:
     seen: set[Path] = set()
     for path in paths:
         folder = path.is_dir()
-        files = list(_files_in(path)) if folder else [path]
+        files = list(_files_in(path, found.notes)) if folder else [path]
         name = stdin_name if path == Path("-") else path
         if not folder and config_for(name).excludes(name):
             found.notes.append(f"{name} is left out by 'exclude' in pyproject.toml")
@@ -46,8 +46,11 @@ def discover(paths: Iterable[Path], stdin_name: Path = Path("-")) -> Discovery:
     return found
 
 
-def _files_in(root: Path) -> Iterator[Path]:
-    for folder, folders, names in os.walk(root):
+def _files_in(root: Path, notes: list[str]) -> Iterator[Path]:
+    def unreadable(error: OSError) -> None:
+        notes.append(f"{error.filename} cannot be read ({error.strerror})")
+
+    for folder, folders, names in os.walk(root, onerror=unreadable):
         here = Path(folder)
         config = config_for(here)
         taken = (name for name in folders if _is_taken(here / name) and not config.excludes(here / name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,19 @@ def test_a_folder_without_notebooks_is_told(tmp_path: Path) -> None:
 def test_links_to_folders_are_not_followed(project: Path) -> None:
     (project / "sub" / "loop").symlink_to(project)
     assert len(names(project, project)) == 5
+
+
+def test_a_folder_that_cannot_be_read_is_told_and_the_others_are_gone_through(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scan = os.scandir
+
+    def refused(folder: str) -> object:
+        if os.path.basename(folder) == "old":
+            raise PermissionError(13, "Permission denied", folder)
+        return scan(folder)
+
+    monkeypatch.setattr("os.scandir", refused)
+    found = discover([project])
+    assert [path.name for path in found.files] == ["a.ipynb", "b.ipynb", "script.py", "c.ipynb"]
+    assert found.notes == [f"{project / 'old'} cannot be read (Permission denied)"]

@@ -40,6 +40,8 @@ WITHOUT: list[tuple[str, str]] = [
         "from sklearn.model_selection import train_test_split\ndef split(x):\n    return train_test_split(x)\nsplit([1, 2])",
     ),
     ("CB118", "import pandas as pd\nmeans = [d.sample(frac=1, replace=True).mean() for i in range(9)]\nd = 0"),
+    ("CB118", "import pandas, snowflake.snowpark\nrows = d.sample(n=3)\nd = 0"),
+    ("CB315", "import dask.dataframe as dd\ny = x.sort_values('a').drop_duplicates('b')\nx = 0"),
     ("CB307", "from datasets import load_dataset\nd = load_dataset('x')\nfor i in range(3):\n    d = d.shuffle()"),
 ]
 

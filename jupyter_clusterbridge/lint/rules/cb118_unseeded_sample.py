@@ -87,7 +87,12 @@ class UnseededSample(Rule):
         """Report the first sample, one that is only shown where there is no other."""
         if self._first is not None:
             node, cell, often = self._first
-            fix = None if often else self._seeds.fix("sample", "random_state", node, cell)
+            # a Snowpark frame has this method too, and no such argument
+            fix = (
+                None
+                if often or "snowflake" in self.notebook.source
+                else self._seeds.fix("sample", "random_state", node, cell)
+            )
             self.report(cell, node, f"`{ast.unparse(node.func)}` draws other rows in each run", fix=fix)
         elif self._shown is not None:
             node, cell = self._shown

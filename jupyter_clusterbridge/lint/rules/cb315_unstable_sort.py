@@ -14,6 +14,8 @@ from jupyter_clusterbridge.model.findings import Confidence
 _CHOOSES = {"first", "last", "head", "tail", "nth", "cumcount", "shift", "diff", "cumsum", "pct_change", "ffill",
             "bfill", "rolling", "expanding"}  # fmt: skip
 _BETWEEN = {"reset_index", "set_index", "copy", "loc", "iloc"}
+_WITHOUT_KIND = ("dask", "pyspark", "databricks.koalas", "cudf")
+"""Libraries whose frames have a `sort_values` that does not take `kind`, or not this one."""
 
 
 class UnstableSort(Rule):
@@ -71,7 +73,9 @@ class UnstableSort(Rule):
             chosen = next((name for name in after[1:] if name in _CHOOSES), None)
         if chosen:
             message = f"`{chosen}` depends on the order of equal keys, which `sort_values` does not keep"
-            fix = add_argument(node, 'kind="stable"', cell, 'Add kind="stable"')
+            fix = None
+            if not any(word in cell.notebook.source for word in _WITHOUT_KIND):
+                fix = add_argument(node, 'kind="stable"', cell, 'Add kind="stable"')
             self.report(cell, node, message, fix=fix)
 
 
