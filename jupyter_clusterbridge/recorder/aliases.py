@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jupyter_clusterbridge.recorder.feeding import identity, is_a
+from jupyter_clusterbridge.recorder.feeding import identity, is_a, is_of
 from jupyter_clusterbridge.recorder.hidden import is_notebook_object
 
 _HELD = 50
@@ -42,7 +42,12 @@ def _holds(value: Any, identities: set[int]) -> bool:
         return len(value) <= _HELD and any(identity(item) in identities for item in value)
     if kind is dict:
         return len(value) <= _HELD and any(identity(item) in identities for item in value.values())
-    held = getattr(value, "__dict__", None) if is_notebook_object(value) and kind is not type else None
+    if not is_notebook_object(value) or is_of(value, type):
+        return False
+    try:
+        held = object.__getattribute__(value, "__dict__")
+    except Exception:  # none, or one that the notebook's class computes
+        return False
     return type(held) is dict and any(identity(item) in identities for item in held.values())
 
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, overload
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+_T = TypeVar("_T")
 identity = object.__hash__
 """Another number for each object alive, as ``id`` gives it; but ``id`` raises an audit event at each call."""
 clock = time.thread_time
@@ -66,3 +70,20 @@ def is_a(value: object, module: str, name: str) -> bool:
     loaded = sys.modules.get(module)
     cls = loaded.__dict__.get(name) if loaded is not None else None
     return isinstance(cls, type) and issubclass(type(value), cls)
+
+
+@overload
+def is_of(value: object, kinds: type[_T]) -> TypeIs[_T]: ...
+
+
+@overload
+def is_of(value: object, kinds: tuple[type, ...]) -> bool: ...
+
+
+def is_of(value: object, kinds: type | tuple[type, ...]) -> bool:
+    """Whether a value is of a class, by its type alone: ``isinstance`` runs the ``__class__`` of a proxy.
+
+    >>> is_of(True, int), is_of(1, (str, bytes))
+    (True, False)
+    """
+    return issubclass(type(value), kinds)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import xxhash
 
 from jupyter_clusterbridge.recorder import feed_arrays, feed_torch, feed_widgets
-from jupyter_clusterbridge.recorder.feeding import Limits, OutOfTime, clock, identity, is_a
+from jupyter_clusterbridge.recorder.feeding import Limits, OutOfTime, clock, identity, is_a, is_of
 from jupyter_clusterbridge.recorder.hidden import is_machinery, state_of
 
 __all__ = [
@@ -141,7 +141,7 @@ def is_library_estimator(value: object) -> bool:
 
 def is_notebook_class(value: object) -> bool:
     """Whether a value is a class that a cell defines, which can be changed like any object."""
-    return isinstance(value, type) and _class_dict(value).get("__module__") == "__main__"
+    return is_of(value, type) and _class_dict(value).get("__module__") == "__main__"
 
 
 def is_torch_module(value: object) -> bool:
@@ -219,7 +219,7 @@ class _Feeder:
         elif kind in (bytes, bytearray, memoryview):
             self.mark(kind.__name__)
             self.buffer(memoryview(value).cast("B"))
-        elif isinstance(value, _BY_IDENTITY) or issubclass(kind, enum.Enum):
+        elif is_of(value, _BY_IDENTITY) or issubclass(kind, enum.Enum):
             self._mark_identity(value)
             if depth == 0:
                 self._held(value)
@@ -236,9 +236,9 @@ class _Feeder:
         """What a class or a function of the notebook holds itself."""
         if is_notebook_class(value):
             self._class(value)
-        elif isinstance(value, types.MethodType):
+        elif is_of(value, types.MethodType):
             self.feed(value.__self__, 1)
-        elif isinstance(value, types.FunctionType) and value.__module__ == "__main__":
+        elif is_of(value, types.FunctionType) and value.__module__ == "__main__":
             for item in state_of(value):
                 self.feed(item, 1)
 
@@ -341,7 +341,7 @@ class _Feeder:
         if count * weight <= self._items:
             return tuple(value)
         self.exact = False
-        if isinstance(value, deque):
+        if is_of(value, deque):
             return (value[0], value[-1])
         some = max(min(self.limits.samples, self._items // weight), 1)
         return [value[index] for index in range(0, count, -(-count // some))] + [value[-1]]
@@ -436,6 +436,6 @@ def _class_dict(cls: type) -> dict[str, Any]:
 def _attributes(value: object) -> dict[str, Any]:
     try:
         found = object.__getattribute__(value, "__dict__")
-    except AttributeError:
+    except Exception:  # none, or one that the notebook's class computes
         return {}
     return found if type(found) is dict else {}

@@ -19,7 +19,7 @@ from typing import Any
 import xxhash
 
 from jupyter_clusterbridge.recorder.aliases import other_names
-from jupyter_clusterbridge.recorder.feeding import identity
+from jupyter_clusterbridge.recorder.feeding import identity, is_of
 from jupyter_clusterbridge.recorder.fingerprints import (
     Fingerprint,
     is_estimator,
@@ -401,4 +401,4 @@ def _stateless(value: object, bound: bool) -> bool:
         return True
     if is_notebook_class(value) or holds_state(value):
         return False
-    return isinstance(value, _NO_STATE) or (type(value) in _ATOMS and not bound)
+    return is_of(value, _NO_STATE) or (type(value) in _ATOMS and not bound)

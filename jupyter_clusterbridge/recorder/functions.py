@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from jupyter_clusterbridge.recorder.codeuse import Uses, uses_of
+from jupyter_clusterbridge.recorder.feeding import is_of
 from jupyter_clusterbridge.recorder.fingerprints import identity
 from jupyter_clusterbridge.recorder.partwatch import module_label
 from jupyter_clusterbridge.runtime.local_modules import is_local
@@ -39,7 +40,7 @@ def module_reads(
         attributes: attributes that the cell reads, as name and dotted attributes.
         namespace: the user's namespace, which knows the modules' names there.
     """
-    if isinstance(value, types.ModuleType):
+    if is_of(value, types.ModuleType):
         if not is_local(value):
             return set()
         firsts = {chain.partition(".")[0] for owner, chain in attributes if owner == name}
@@ -50,7 +51,7 @@ def module_reads(
     seen: set[int] = set()
     while queue and len(seen) < _LIMIT:
         one = queue.pop()
-        if not isinstance(one, types.FunctionType) or identity(one) in seen or one.__globals__ is namespace:
+        if not is_of(one, types.FunctionType) or identity(one) in seen or one.__globals__ is namespace:
             continue
         seen.add(identity(one))
         module = sys.modules.get(one.__module__ or "")
@@ -74,13 +75,13 @@ def _behind(value: object, namespace: Mapping[str, Any]) -> list[types.FunctionT
         if identity(one) in seen:
             continue
         seen.add(identity(one))
-        if isinstance(one, functools.partial):
+        if is_of(one, functools.partial):
             queue += [one.func, *one.args, *one.keywords.values()]
-        elif isinstance(one, types.MethodType):
+        elif is_of(one, types.MethodType):
             queue.append(one.__func__)
-        elif isinstance(one, functools._lru_cache_wrapper):
+        elif is_of(one, functools._lru_cache_wrapper):
             queue.append(one.__wrapped__)
-        elif isinstance(one, types.FunctionType):
+        elif is_of(one, types.FunctionType):
             if one.__globals__ is namespace:
                 found.append(one)
             queue += [vars(one)["__wrapped__"]] if "__wrapped__" in vars(one) else []
@@ -90,22 +91,22 @@ def _behind(value: object, namespace: Mapping[str, Any]) -> list[types.FunctionT
 
 def _is_filled(cell: types.CellType) -> bool:
     try:
-        return isinstance(cell.cell_contents, (types.FunctionType, *_WRAPPERS))
+        return is_of(cell.cell_contents, (types.FunctionType, *_WRAPPERS))
     except ValueError:  # a variable of the outer function that is not bound yet
         return False
 
 
 def _functions_of(value: object, namespace: Mapping[str, Any]) -> list[types.FunctionType]:
-    if isinstance(value, (types.FunctionType, *_WRAPPERS)):
+    if is_of(value, (types.FunctionType, *_WRAPPERS)):
         return _behind(value, namespace)
     if type(value) in (list, tuple, dict) and 0 < len(value) <= _HELD:  # type: ignore[arg-type]
-        items = value.values() if isinstance(value, dict) else value
-        held = [item for item in items if isinstance(item, (types.FunctionType, *_WRAPPERS))]  # type: ignore[attr-defined]
+        items = value.values() if is_of(value, dict) else value
+        held = [item for item in items if is_of(item, (types.FunctionType, *_WRAPPERS))]  # type: ignore[attr-defined]
         return [function for item in held for function in _behind(item, namespace)]
-    cls = value if isinstance(value, type) else type(value)
+    cls = value if is_of(value, type) else type(value)
     members = [member for base in cls.__mro__ if base.__module__ == "__main__" for member in vars(base).values()]
     unwrapped = [getattr(member, "__func__", getattr(member, "fget", member)) for member in members]
-    return [member for member in unwrapped if isinstance(member, types.FunctionType)]
+    return [member for member in unwrapped if is_of(member, types.FunctionType)]
 
 
 def modules_used(value: object, name: str, attributes: AbstractSet[tuple[str, str]]) -> set[str]:
@@ -116,23 +117,23 @@ def modules_used(value: object, name: str, attributes: AbstractSet[tuple[str, st
         name: that name.
         attributes: attributes that the cell reads, as name and dotted attributes.
     """
-    if isinstance(value, types.ModuleType):
+    if is_of(value, types.ModuleType):
         queue: list[object] = [value]
         for owner, chain in attributes:
             inner: object = value
             for step in chain.split(".") if owner == name else ():
-                inner = vars(inner).get(step) if isinstance(inner, types.ModuleType) else None
+                inner = vars(inner).get(step) if is_of(inner, types.ModuleType) else None
                 queue.append(inner)
     else:
-        coded = isinstance(value, (type, types.FunctionType))
+        coded = is_of(value, (type, types.FunctionType))
         queue = [sys.modules.get(str((value if coded else type(value)).__module__))]
     found: set[str] = set()
     while queue and len(found) < _HELD:
         module = queue.pop()
-        if not isinstance(module, types.ModuleType) or module.__name__ in found or not is_local(module):
+        if not is_of(module, types.ModuleType) or module.__name__ in found or not is_local(module):
             continue
         found.add(module.__name__)
         for held in vars(module).values():
-            coded = isinstance(held, (type, types.FunctionType))
+            coded = is_of(held, (type, types.FunctionType))
             queue.append(sys.modules.get(str(getattr(held, "__module__", ""))) if coded else held)
     return found

@@ -6,6 +6,9 @@ import io
 import sys
 import types
 from collections.abc import Iterator
+from typing import cast
+
+from jupyter_clusterbridge.recorder.feeding import is_of
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
@@ -33,7 +36,7 @@ def is_consumed(value: object) -> bool:
 
 def is_open_file(value: object) -> bool:
     """Whether a value is an open file, whose every use moves its position."""
-    return isinstance(value, io.IOBase)
+    return is_of(value, io.IOBase)
 
 
 def is_machinery(value: object) -> bool:
@@ -44,7 +47,7 @@ def is_machinery(value: object) -> bool:
     (True, False)
     """
     loaded = ((sys.modules.get(module), name) for module, name in _MACHINERY)
-    return isinstance(value, tuple(getattr(module, name) for module, name in loaded if hasattr(module, name)))
+    return is_of(value, tuple(getattr(module, name) for module, name in loaded if hasattr(module, name)))
 
 
 def is_notebook_object(value: object) -> bool:
@@ -62,12 +65,11 @@ def holds_state(value: object) -> bool:
     >>> holds_state(random.randrange), holds_state(random.Random(1).randrange)
     (False, True)
     """
-    if isinstance(value, types.MethodType):
+    if is_of(value, types.MethodType):
         owner = value.__self__
-        return not (isinstance(owner, _CODE) or is_machinery(owner) or owner is _python_stream())
-    if not isinstance(value, types.FunctionType) or value.__module__ != "__main__":
-        return False
-    return any(True for _ in state_of(value))
+        return not (is_of(owner, _CODE) or is_machinery(owner) or owner is _python_stream())
+    own = is_of(value, types.FunctionType) and value.__module__ == "__main__"
+    return own and any(True for _ in state_of(cast(types.FunctionType, value)))
 
 
 def _python_stream() -> object:
@@ -82,8 +84,8 @@ def state_of(function: types.FunctionType) -> Iterator[object]:
             content = cell.cell_contents
         except ValueError:  # a variable of the outer function that is not bound yet
             continue
-        if not isinstance(content, _CODE):
+        if not is_of(content, _CODE):
             yield content
     defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
-    yield from (value for value in defaults if not isinstance(value, (*_PLAIN, *_CODE)))
+    yield from (value for value in defaults if not is_of(value, (*_PLAIN, *_CODE)))
     yield from (value for name, value in vars(function).items() if name != "__wrapped__")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from jupyter_clusterbridge.recorder.feeding import is_of
 from jupyter_clusterbridge.recorder.fingerprints import (
     Fingerprint,
     OutOfTime,
@@ -60,9 +61,9 @@ class Changes:
 
 def has_parts(value: object) -> str | None:
     """Kind of the parts of an object: ``column``, ``attr``, or None where it is only followed as a whole."""
-    if isinstance(value, types.ModuleType):
+    if is_of(value, types.ModuleType):
         return "attr"
-    if isinstance(value, type):
+    if is_of(value, type):
         return "attr" if is_notebook_class(value) and not issubclass(value, enum.Enum) else None
     return "column" if frame_labels(value) is not None else None
 
@@ -116,7 +117,7 @@ class PartWatch:
         if kind is None:
             return {f"name:{name}"}
         chains = {chain for owner, chain in self._reading.attributes if owner == name}
-        if isinstance(value, types.ModuleType):
+        if is_of(value, types.ModuleType):
             found = {label for chain in chains if (label := module_label(value, chain)) is not None}
         elif name in self._reading.whole or any(_is_code(value, chain) for chain in chains):
             found = set(_class_data(value)) | {chain.partition(".")[0] for chain in chains}
@@ -184,7 +185,7 @@ class PartWatch:
         if kind == "column" and (not before or not after or before.get("") != after.get("")):
             out.wholes.add(name)
             return
-        module = self._namespace[name] if isinstance(self._namespace[name], types.ModuleType) else None
+        module = self._namespace[name] if is_of(self._namespace[name], types.ModuleType) else None
         library = module is not None and not is_local(module)
         for label in before.keys() | after.keys():
             old, new = before.get(label), after.get(label)
@@ -201,7 +202,7 @@ class PartWatch:
     def _stored_after_import(self, name: str, chain: str, out: Changes, deadline: float) -> None:
         """A cell imports a module and sets an attribute of it, which may be an old module."""
         module = self._namespace.get(name)
-        label = module_label(module, chain, always=True) if isinstance(module, types.ModuleType) else None
+        label = module_label(module, chain, always=True) if is_of(module, types.ModuleType) else None
         if label is not None and f"{name}.{label}" not in _QUIET:
             location = f"attr:{name}.{label}"
             try:
@@ -238,13 +239,13 @@ class PartWatch:
         value = self._namespace[name]
         if self._kinds[name] == "column":
             return first not in (frame_labels(value) or ()) and first != _ROWS
-        return not isinstance(value, types.ModuleType) and _is_code(value, first)
+        return not is_of(value, types.ModuleType) and _is_code(value, first)
 
     def _prints(self, name: str, deadline: float) -> Prints:
         value = self._namespace[name]
         if self._kinds[name] == "column":
             return frame_fingerprints(value, deadline)
-        if isinstance(value, types.ModuleType):
+        if is_of(value, types.ModuleType):
             return {label: fingerprint(_attribute(value, label), deadline) for label in self._labels(name, value)}
         return {label: fingerprint(item, deadline) for label, item in _own(value)}
 
@@ -282,13 +283,13 @@ def module_label(module: types.ModuleType, chain: str, always: bool = False) -> 
     for count, step in enumerate(steps, start=1):
         held = vars(owner)
         inner = held.get(step, owner)
-        if isinstance(inner, types.ModuleType) and inner is not owner:
+        if is_of(inner, types.ModuleType) and inner is not owner:
             owner = inner
             continue
         label = ".".join(steps[:count])
         if always:
             return label
-        wanted = step in held and (is_local(owner) or not (isinstance(inner, _CODE) or callable(inner)))
+        wanted = step in held and (is_local(owner) or not (is_of(inner, _CODE) or callable(inner)))
         return label if wanted and not step.startswith("__") else None
     return None
 
@@ -306,13 +307,13 @@ def _own(cls: Any) -> list[tuple[str, Any]]:
 
 
 def _class_data(cls: Any) -> list[str]:
-    return [name for name, item in _own(cls) if not isinstance(item, _CODE) or _is_put_in(cls, item)]
+    return [name for name, item in _own(cls) if not is_of(item, _CODE) or _is_put_in(cls, item)]
 
 
 def _is_put_in(cls: Any, item: object) -> bool:
     """Whether a function was put into a class after its definition."""
     code = getattr(item, "__func__", item)
-    return isinstance(code, types.FunctionType) and not code.__qualname__.startswith(f"{cls.__qualname__}.")
+    return is_of(code, types.FunctionType) and not code.__qualname__.startswith(f"{cls.__qualname__}.")
 
 
 def class_parts(cls: type, namespace: Mapping[str, Any]) -> set[str]:
@@ -333,12 +334,12 @@ def _is_code(cls: Any, chain: str) -> bool:
     first = chain.partition(".")[0]
     for base in cls.__mro__:
         if first in vars(base):
-            return isinstance(vars(base)[first], _CODE)
+            return is_of(vars(base)[first], _CODE)
     return True
 
 
 def _is_data(label: str, item: object) -> bool:
-    return not label.startswith("__") and not isinstance(item, _CODE)
+    return not label.startswith("__") and not is_of(item, _CODE)
 
 
 def _labels_in(key: Any) -> set[str] | None:
@@ -349,6 +350,6 @@ def _labels_in(key: Any) -> set[str] | None:
         return {str(one) for one in key}
     pandas = sys.modules.get("pandas")
     index = getattr(pandas, "Index", None)
-    if index is not None and isinstance(key, index) and len(key) <= _MOST:
+    if index is not None and is_of(key, index) and len(key) <= _MOST:
         return {str(one) for one in key.tolist()}
     return None

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from jupyter_clusterbridge.model.events import OutsideChange
+from jupyter_clusterbridge.recorder.feeding import is_of
 from jupyter_clusterbridge.recorder.fingerprints import Fingerprint, OutOfTime, clock, fingerprint, identity
 from jupyter_clusterbridge.recorder.names import analyse_cell
 from jupyter_clusterbridge.recorder.watch.base import Ended, Scene, Watch
@@ -75,7 +76,7 @@ class NameWatch(Watch):
         space, deadline = self.scene.namespace, clock() + _BUDGET_S
         try:
             for name in sorted(names & space.keys()):
-                if name not in _SHELLS and not isinstance(space[name], _ATOMS):
+                if name not in _SHELLS and not is_of(space[name], _ATOMS):
                     found = fingerprint(space[name], deadline)
                     # a widget or a figure changes inside as it is shown, and only that it is data is certain
                     self._prints.update({name: found} if found.exact else {})
@@ -130,7 +131,7 @@ class _Uses(NamedTuple):
 @functools.lru_cache(maxsize=1024)
 def _uses_of(code: types.CodeType) -> _Uses:
     stores = {one.argval for one in dis.get_instructions(code) if one.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")}
-    inner = [_uses_of(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    inner = [_uses_of(constant) for constant in code.co_consts if is_of(constant, types.CodeType)]
     return _Uses(
         frozenset(code.co_names).union(*(one.names for one in inner)),
         frozenset(stores).union(*(one.writes for one in inner)),
@@ -166,10 +167,10 @@ def _reached(names: Iterable[str], space: Mapping[str, Any]) -> _Uses:
     return _Uses(frozenset(found), frozenset(writes))
 
 
-def _function(value: object) -> types.FunctionType | None:
-    while isinstance(value, (functools.partial, types.MethodType)):
-        value = value.func if isinstance(value, functools.partial) else value.__func__
-    return value if isinstance(value, types.FunctionType) else None
+def _function(value: Any) -> types.FunctionType | None:
+    while is_of(value, (functools.partial, types.MethodType)):
+        value = value.func if is_of(value, functools.partial) else value.__func__
+    return value if is_of(value, types.FunctionType) else None
 
 
 def _running(space: Mapping[str, Any]) -> Iterator[tuple[str, types.CodeType]]:
