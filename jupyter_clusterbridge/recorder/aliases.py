@@ -29,7 +29,7 @@ def other_names(changed: Iterable[str], namespace: Mapping[str, Any]) -> set[str
     found = set(itertools.compress(list(namespace), same))
     roots = {root for value in objects if (root := _memory(value)) is not None}
     for name, value in namespace.items():
-        if name in found or name.startswith("_"):
+        if name in found or type(name) is not str or name.startswith("_"):
             continue
         if _holds(value, identities) or (roots and _memory(value) in roots and _overlaps(value, objects)):
             found.add(name)

@@ -134,7 +134,7 @@ class Footprint:
                     seen.add(name)
                     through.add(name)
                     queue.append(name)
-        return {name for name in seen if not _SHELL_NAME.fullmatch(name)}, through
+        return {name for name in seen if not _is_shells(name)}, through
 
     def _parts_read(self) -> set[str]:
         """Locations of all that is read, parts among them."""
@@ -155,12 +155,12 @@ class Footprint:
         chosen |= {name for name in total.iterates if is_consumed(known.get(name))}
         chosen |= {name for name in self._reads if is_notebook_object(known.get(name))}
         if total.opaque:
-            chosen |= {name for name in known if not (name.startswith("_") or _SHELL_NAME.fullmatch(name))}
+            chosen |= {name for name in known if not (_is_shells(name) or name.startswith("_"))}
         if total.calls:
             chosen |= through
             if "torch" in sys.modules:
                 chosen |= {name for name, value in self._namespace.items() if is_torch_module(value)}
-        chosen = {name for name in chosen if name in known and not _SHELL_NAME.fullmatch(name)}
+        chosen = {name for name in chosen if name in known and not _is_shells(name)}
         found = [name for name in chosen if not _stateless(known[name], name in bound)]
 
         def rank(name: str) -> tuple[bool, bool, bool, str]:
@@ -253,7 +253,7 @@ class Footprint:
             found |= before.keys() - now.keys()
         if ok:
             found |= self._names.total.sure & now.keys()
-        return {name for name in found if not _SHELL_NAME.fullmatch(name)}
+        return {name for name in found if not _is_shells(name)}
 
     def _changed(self, ok: bool) -> set[str]:
         """Names whose object is the same as before and changed in place."""
@@ -303,7 +303,7 @@ class Footprint:
         objects = {held[name] for name in same}
         found = other_names(same, self._namespace)
         kept = {name for name in found if name not in bound or identity(self._namespace[name]) in objects}
-        return {name for name in kept if not _SHELL_NAME.fullmatch(name)}
+        return {name for name in kept if not _is_shells(name)}
 
     def _part_aliases(self, parts: Changes) -> None:
         """The same changes of parts, by the other names of their objects."""
@@ -342,6 +342,11 @@ class Footprint:
         if now == before:
             return set()
         return {os.fsdecode(name) for name in now.keys() | before.keys() if now.get(name) != before.get(name)}
+
+
+def _is_shells(name: object) -> bool:
+    """Whether a name is the shell's own, or no name at all: ``globals()[5] = x`` is possible."""
+    return type(name) is not str or _SHELL_NAME.fullmatch(name) is not None
 
 
 def _working_folder() -> str | None:

@@ -29,3 +29,15 @@ def test_an_object_that_cannot_be_asked_is_not_asked(bench, body):
     assert one.told == []
     assert one.states() == "cc"
     assert [reason.name for reason in one.cell("b").reasons] == ["xs"]
+
+
+def test_a_namespace_may_have_keys_that_are_no_names(bench):
+    one = bench(
+        "globals()[5] = [1]\nglobals()['no name'] = 2\nxs = []",
+        "xs.append(1)\nglobals()[6] = xs",
+        "del globals()[5]",
+    )
+    one.run("*")
+    assert one.recorder.active
+    assert one.told == []
+    assert one.states() == "ccc"

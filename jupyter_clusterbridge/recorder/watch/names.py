@@ -106,7 +106,7 @@ def _differing(before: _Ids, now: _Ids) -> set[str]:
         return set()
     old, new = (dict(zip(*ids, strict=False)) for ids in (before, now))
     found = {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
-    return {name for name in found if not name.startswith("_")} - _SHELLS
+    return {name for name in found if type(name) is str and not name.startswith("_")} - _SHELLS
 
 
 def _writers(space: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str], set[str]]:
