@@ -169,7 +169,8 @@ def parts_of(node: ast.AST) -> list[ast.AST]:
     if isinstance(node, ast.IfExp):
         return [*parts_of(node.body), *parts_of(node.orelse)]
     if isinstance(node, ast.Call):
-        owner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        method = node.func if isinstance(node.func, ast.Attribute) else None
+        owner = [method.value] if method is not None and method.attr not in _ASKS else []
         return [part for inner in (*owner, *node.args) for part in parts_of(inner)]
     return [node]
 

@@ -196,6 +196,14 @@ def test_a_large_estimator_that_only_predicts_costs_no_look_and_is_tracked(ticks
     assert found.mutates == ()
 
 
+def test_what_an_estimator_predicts_does_not_hold_the_estimator(ticks: Ticks) -> None:
+    linear = pytest.importorskip("sklearn.linear_model")
+    model = linear.LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0])
+    names = {"model": model, "show": lambda *values: None, "rows": 1.5}
+    ticks.step_s = 1.0
+    assert run("found, kept = model.predict([[2.0]]), rows\nshow(found, kept)", names, ticks).untracked == ()
+
+
 def test_a_transformer_of_the_notebook_may_change_when_it_transforms() -> None:
     base = pytest.importorskip("sklearn.base")
     names: dict[str, object] = {"BaseEstimator": base.BaseEstimator, "__name__": "__main__"}
