@@ -28,6 +28,10 @@ class NondeterministicTorchOp(Rule):
     mentions CUDA, one that is so in the backward pass is left out where nothing is trained, and convolutions
     and the like, which are in nearly every network, are told once for the notebook as info.
 
+    With `%clusterbridge determinism on` in the notebook torch itself names the operations while the cells run;
+    `clusterbridge check` then lists them here with cell and line. It is not on by itself, because torch's
+    debug mode takes other algorithms for some operations, so the numbers of the notebook would change.
+
     ## Why it matters on a cluster
 
     Atomic additions happen in another order in each run, so two runs of one job differ in the last bits

@@ -1,11 +1,8 @@
 """How many notebooks lint reads and checks in a second on one core, and what memory it keeps.
 
-Run: ``python benchmarks/lint.py [FOLDER]``. Prints tables; the goal is 200 notebooks of the usual size a second,
-and memory that does not grow with the number of notebooks. Each notebook is another file with other names, so
-that no cache of a cell helps. With a folder, its notebooks are measured too, and their usual size is told.
-
-The usual size is the median over 501 notebooks of 22 public repositories (courses, books, examples of libraries):
-17 code cells with 149 lines and 5,400 characters; a quarter has more than 33 cells with 306 lines.
+Run: ``python benchmarks/lint/throughput.py [FOLDER]``. Prints tables; the goal is 200 notebooks of the usual size
+a second, and memory that does not grow with the number of notebooks. Each notebook is another file with other
+names, so that no cache of a cell helps. With a folder, its notebooks are measured too, and their size is told.
 """
 
 from __future__ import annotations
