@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import itertools
 import re
 import tokenize
@@ -15,6 +16,7 @@ from jupyter_clusterbridge.model.errors import NotebookUnreadable
 from jupyter_clusterbridge.model.findings import Edit
 from jupyter_clusterbridge.model.notebook import Cell, Notebook, stand_in_id
 
+_MAGIC_LINE = re.compile(r"^[ \t]*[!%].*$", re.MULTILINE)
 _MARKER = re.compile(r"# ?(?:%%+(?![\w!])|In ?\[[\d ]*\]|<codecell>|<markdowncell>)(?P<rest>.*)")
 _KIND = re.compile(r"\[(?P<kind>markdown|md|raw)\]|<markdowncell>|cell_type=[\"'](?P<named>markdown|raw)[\"']")
 _TAGS = re.compile(r"\btags=(\[[^\]]*\])")
@@ -137,11 +139,11 @@ def _lines_in_strings(text: str) -> set[int]:
     The quotes of a markdown cell begin after its mark, so that the mark itself stands outside.
     """
     held: set[int] = set()
-    try:
-        for token in tokenize.generate_tokens(StringIO(text).readline):
+    # from Python 3.12 on the quote of `!echo don't` would end the tokens
+    python = _MAGIC_LINE.sub("", text)
+    with contextlib.suppress(tokenize.TokenError, SyntaxError):  # a quote that never ends holds nothing
+        for token in tokenize.generate_tokens(StringIO(python).readline):
             held.update(range(token.start[0] + 1, token.end[0] + 1))
-    except (tokenize.TokenError, SyntaxError):
-        return set()  # a quote that never ends would hold all the rest
     return held
 
 
