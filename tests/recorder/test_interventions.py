@@ -28,10 +28,10 @@ def test_a_rerun_says_whether_it_mattered(bench):
 
 
 def test_a_failed_run_is_told_with_the_class_of_its_error_alone(bench):
-    one = bench("raise ValueError('private')").run("a", "a")
+    one = bench("raise ValueError('not for you')").run("a", "a")
     (failed,) = [i for i in one.check().interventions if i.kind.value == "failed_run"]
     assert failed.message == "cell 0 failed with ValueError, 2 times"
-    assert "private" not in one.journals()[0].path.read_text().replace("raise ValueError('private')", "")
+    assert "not for you" not in one.journals()[0].path.read_text().replace("raise ValueError('not for you')", "")
 
 
 def test_an_interrupt_is_told(bench):
