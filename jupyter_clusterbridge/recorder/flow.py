@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import ast
 from collections.abc import Iterable
 
@@ -9,20 +10,20 @@ from jupyter_clusterbridge.recorder.calls import root_name
 from jupyter_clusterbridge.recorder.parts import PartWalker
 
 
-class FlowWalker(PartWalker):
-    """The part of the walk that follows branches, loops and patterns."""
+class FlowWalker(PartWalker, abc.ABC):
+    """The part of the walk that follows branches, loops and patterns; what a name goes through is the walker's."""
 
-    def _bind(self, name: str) -> None:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _bind(self, name: str) -> None: ...
 
-    def _touch(self, name: str | None) -> None:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _touch(self, name: str | None) -> None: ...
 
-    def _iterate(self, node: ast.AST) -> None:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _iterate(self, node: ast.AST) -> None: ...
 
-    def _alias(self, target: ast.expr, value: ast.expr) -> None:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _alias(self, target: ast.expr, value: ast.expr) -> None: ...
 
     def _branches(self, *blocks: Iterable[ast.AST]) -> None:
         start = set(self.bound)
