@@ -16,6 +16,16 @@ from nbformat.v4 import output_from_msg
 _OUTPUTS = {"stream", "display_data", "execute_result", "error"}
 
 
+def kernel_manager(sockets: str) -> KernelManager:
+    """A manager whose kernel talks through sockets in a folder.
+
+    Free ports would be chosen before the kernel takes them, so that two kernels that start at one moment may get
+    the same and one of them dies.
+    """
+    connection_file = str(Path(sockets) / "kernel.json")
+    return KernelManager(kernel_name="python3", transport="ipc", connection_file=connection_file)
+
+
 class LiveNotebook:
     """A notebook file open in a kernel.
 
@@ -27,8 +37,7 @@ class LiveNotebook:
         self.notebook = nbformat.read(path, as_version=4)
         self._timeout_s = timeout_s
         self._sockets = tempfile.TemporaryDirectory(prefix="live-")
-        connection_file = str(Path(self._sockets.name) / "kernel.json")
-        self._manager = KernelManager(kernel_name="python3", transport="ipc", connection_file=connection_file)
+        self._manager = kernel_manager(self._sockets.name)
         self._environment = {**os.environ, "JPY_SESSION_NAME": str(path), **(environment or {})}
         self._client: Any = None
 

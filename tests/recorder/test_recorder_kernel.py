@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 from jupyter_client.kernelspec import KernelSpec
-from jupyter_client.manager import KernelManager
+from live import kernel_manager
 
 from jupyter_clusterbridge.model.events import CellEnd, CellStart, InterventionSeen
 from jupyter_clusterbridge.model.notebook import read_notebook
@@ -30,7 +31,8 @@ class FrontEnd:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "live.ipynb"
         self.path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}))
-        self.manager = KernelManager()
+        self.sockets = tempfile.TemporaryDirectory(prefix="front-")
+        self.manager = kernel_manager(self.sockets.name)
         self.manager._kernel_spec = KernelSpec(
             argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"], language="python"
         )
@@ -90,6 +92,7 @@ class FrontEnd:
     def close(self) -> None:
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
+        self.sockets.cleanup()
 
 
 @pytest.fixture

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from live import kernel_manager
 
 from jupyter_clusterbridge.model.events import CellEnd, CellStart, KernelEnd, KernelStart, MetricLogged
 from jupyter_clusterbridge.runtime.api import in_job
@@ -23,11 +25,10 @@ class JobKernel:
     """A kernel as the supervisor starts it."""
 
     def __init__(self, folder: Path) -> None:
-        from jupyter_client.manager import KernelManager
-
         self.folder = folder
         job = {"record_dir": str(folder / "record"), "role": "job", "root": str(folder), "notebook": "nb.ipynb"}
-        self._manager = KernelManager()
+        self._sockets = tempfile.TemporaryDirectory(prefix="job-")
+        self._manager = kernel_manager(self._sockets.name)
         self._manager.kernel_spec.argv[0] = sys.executable
         self._manager.start_kernel(cwd=str(folder), env={**os.environ, "CLUSTERBRIDGE_JOB": json.dumps(job)})
         self._client = self._manager.client()
@@ -61,6 +62,7 @@ class JobKernel:
         if self._manager.has_kernel:
             self._client.stop_channels()
             self._manager.shutdown_kernel()
+        self._sockets.cleanup()
 
     def journal(self) -> Journal:
         return read_journal(self.folder / "record" / "journal.jsonl")
